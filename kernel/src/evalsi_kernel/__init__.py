@@ -1,0 +1,1 @@
+"""The Evals.si kernel: records, scores, catalog, supervisor and summaries."""

@@ -1,0 +1,1 @@
+"""Bootstrap intervals for Evals.si, on numpy."""

@@ -1,0 +1,1 @@
+"""The Evals.si plugin protocol: frames, a sans-IO session machine, transports."""

@@ -1,0 +1,1 @@
+"""Write evaluators for Evals.si, and score records from Python."""
