@@ -1,1 +1,48 @@
-"""Write evaluators for Evals.si, and score records from Python."""
+"""Write evaluators for Evals.si, and score records from Python.
+
+`evaluate` is the door to an installed kernel and is loaded on use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalsi.content import Content, ContentError
+from evalsi.context import AskError, Context
+from evalsi.definition import Output, evaluator
+from evalsi.params import Param, ParamError
+from evalsi.record import Record
+from evalsi.score import Score, ScoreError, Skip
+
+if TYPE_CHECKING:
+    from evalsi.evaluation import evaluate
+    from evalsi.serving import serve
+
+__all__ = [
+    "AskError",
+    "Content",
+    "ContentError",
+    "Context",
+    "Output",
+    "Param",
+    "ParamError",
+    "Record",
+    "Score",
+    "ScoreError",
+    "Skip",
+    "evaluate",
+    "evaluator",
+    "serve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "evaluate":
+        from evalsi.evaluation import evaluate
+
+        return evaluate
+    if name == "serve":
+        from evalsi.serving import serve
+
+        return serve
+    raise AttributeError(f"module 'evalsi' has no attribute {name!r}")

@@ -1,0 +1,104 @@
+"""Blocking byte channels for the pack's end: file descriptors, sockets, memory.
+
+A channel moves bytes; it must not know a frame. The kernel's asynchronous end is the kernel's own.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+from typing import Protocol
+
+READ_BYTES = 256 * 1024
+
+
+class Channel(Protocol):
+    """A duplex byte stream with blocking calls; one thread reads, one writes."""
+
+    def read(self) -> bytes:
+        """Some bytes, at least one; empty when the peer is gone."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """All of the bytes; raises `BrokenPipeError` when the peer is gone."""
+        ...
+
+    def close(self) -> None:
+        """Let the peer see the end; a second call does nothing."""
+        ...
+
+
+class FdChannel:
+    """Two file descriptors, such as a process's standard input and output."""
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._open = True
+
+    def read(self) -> bytes:
+        return os.read(self._read_fd, READ_BYTES)
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._write_fd, view) :]
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self._write_fd)
+
+
+class SocketChannel:
+    """A connected stream socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def read(self) -> bytes:
+        try:
+            return self._connection.recv(READ_BYTES)
+        except ConnectionResetError:
+            return b""
+
+    def write(self, data: bytes) -> None:
+        self._connection.sendall(data)
+
+    def close(self) -> None:
+        try:
+            self._connection.shutdown(socket.SHUT_RDWR)
+        except OSError:  # The peer closed first.
+            pass
+        self._connection.close()
+
+
+class MemoryChannel:
+    """One end of a pair of queues within a process."""
+
+    def __init__(self, incoming: queue.SimpleQueue[bytes], outgoing: queue.SimpleQueue[bytes]) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._ended = False
+
+    def read(self) -> bytes:
+        if self._ended:
+            return b""
+        data = self._incoming.get()
+        self._ended = not data
+        return data
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._outgoing.put(bytes(data))
+
+    def close(self) -> None:
+        self._outgoing.put(b"")
+
+
+def memory_pair() -> tuple[MemoryChannel, MemoryChannel]:
+    """Two channels; what one writes the other reads."""
+    there: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    back: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    return MemoryChannel(back, there), MemoryChannel(there, back)

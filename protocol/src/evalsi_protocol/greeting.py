@@ -1,0 +1,60 @@
+"""The `hello` of both ends: which major both speak, and what each can do.
+
+It builds and reads bodies; sending them is the machine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.limits import DEFAULT_WINDOW, MAJORS, MAX_FRAME_BYTES
+
+
+def kernel_hello(name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW) -> dict[str, Any]:
+    """The body of the kernel's `hello`: the majors it speaks, what it can be asked for, and its limits."""
+    return {
+        "majors": list(MAJORS),
+        "kernel": {"name": name, "version": version},
+        "capabilities": sorted(capabilities),
+        "window": window,
+        "max_frame_bytes": MAX_FRAME_BYTES,
+    }
+
+
+def pack_hello(
+    major: int, name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW
+) -> dict[str, Any]:
+    """The body of the pack's answer: the major it chose, who it is, what it can do, and its limits."""
+    return {
+        "major": major,
+        "pack": {"name": name, "version": version},
+        "capabilities": sorted(capabilities),
+        "window": window,
+        "max_frame_bytes": MAX_FRAME_BYTES,
+    }
+
+
+def choose_major(hello: Mapping[str, Any], spoken: tuple[int, ...] = MAJORS) -> int | WireError:
+    """The highest major that both speak, or the error that says which side must move and to what."""
+    offered = [major for major in hello.get("majors", ()) if type(major) is int]
+    common = set(offered) & set(spoken)
+    if common:
+        return max(common)
+    if not offered:
+        return WireError("protocol.version", "The hello names no protocol major.", "Send majors: [1].", "protocol")
+    if max(offered) < min(spoken):
+        mend = f"Upgrade evalsi to a version that speaks protocol {min(spoken)}."
+    else:
+        mend = f"Upgrade the pack to a version that speaks protocol {max(offered)}."
+    return WireError(
+        "protocol.version",
+        f"The kernel speaks protocol {_list(offered)}; the pack speaks {_list(spoken)}.",
+        mend,
+        "protocol",
+    )
+
+
+def _list(majors: Iterable[int]) -> str:
+    return ", ".join(str(major) for major in sorted(majors))

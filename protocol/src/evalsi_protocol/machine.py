@@ -1,0 +1,360 @@
+"""The session machine: bytes in, events out; calls in, bytes out. No socket, no thread, no clock.
+
+Kernel, SDK, conformance kit and Wasm host all drive this one class. It knows which frame may follow which; it must not
+know what an evaluator is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from evalsi_protocol.errors import LocalMisuse, ProtocolError, Violation, WireError
+from evalsi_protocol.frames import Frame, FrameReader, Kind, encode_frame
+from evalsi_protocol.limits import DEFAULT_WINDOW, MAX_FRAME_BYTES
+from evalsi_protocol.methods import UNWINDOWED, Role, events_from, other, requests_from
+
+
+class State(Enum):
+    """Where a session stands."""
+
+    NEW = "new"
+    GREETING = "greeting"
+    READY = "ready"
+    CLOSING = "closing"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReceived:
+    """The peer asks; exactly one `respond` or `fail` must follow."""
+
+    id: int
+    method: str
+    body: dict[str, Any]
+    meta: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseReceived:
+    """The peer's answer to our request `id`."""
+
+    id: int
+    method: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReceived:
+    """The peer could not do what our request `id` asked."""
+
+    id: int
+    method: str
+    error: WireError
+
+
+@dataclass(frozen=True, slots=True)
+class EventReceived:
+    """The peer tells; nothing is answered."""
+
+    method: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CancelReceived:
+    """The peer no longer wants the answer to its request `id`; the request must still be answered once."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """Nothing more comes. `error` is None after an orderly `bye`; `open_requests` are ours that nobody will answer."""
+
+    error: WireError | None
+    open_requests: tuple[int, ...]
+
+
+Event = RequestReceived | ResponseReceived | ErrorReceived | EventReceived | CancelReceived | SessionEnded
+
+
+class Machine:
+    """One end of a session.
+
+    Args:
+        role: which end this is.
+        window: how many requests the peer may have open at us, `ping`, `hello` and `bye` not counted.
+        max_frame_bytes: the largest frame that we accept.
+    """
+
+    def __init__(
+        self, role: Role, *, window: int = DEFAULT_WINDOW, max_frame_bytes: int = MAX_FRAME_BYTES
+    ) -> None:
+        self.role: Role = role
+        self.state = State.NEW
+        self.window = window
+        self.max_frame_bytes = max_frame_bytes
+        self.peer_window = DEFAULT_WINDOW
+        self.peer_max_frame_bytes = MAX_FRAME_BYTES
+        self._reader = FrameReader(max_frame_bytes)
+        self._next_id = 1 if role == "kernel" else 2
+        self._last_peer_id = 0
+        self._asked: dict[int, str] = {}
+        self._to_answer: dict[int, str] = {}
+        self._asked_windowed = 0
+        self._to_answer_windowed = 0
+        self._outbox: list[bytes] = []
+
+    # -- what we may do -------------------------------------------------------------------------------------------
+
+    @property
+    def can_request(self) -> bool:
+        """Whether a credit is free for a windowed request."""
+        return self.state is State.READY and self._asked_windowed < self.peer_window
+
+    @property
+    def open_requests(self) -> tuple[int, ...]:
+        """Our requests that wait for an answer, oldest first."""
+        return tuple(self._asked)
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The peer's requests that we still owe an answer, oldest first."""
+        return tuple(self._to_answer)
+
+    def data_to_send(self) -> bytes:
+        """Take the bytes that the calls so far produced; empty when there are none."""
+        if len(self._outbox) == 1:
+            data = self._outbox[0]
+        else:
+            data = b"".join(self._outbox)
+        self._outbox.clear()
+        return data
+
+    # -- calls: each appends bytes to send ------------------------------------------------------------------------
+
+    def request(self, method: str, body: Any, meta: dict[str, Any] | None = None) -> int:
+        """Ask the peer; `body` is a map or `Packed`. Returns the request's id.
+
+        Raises:
+            LocalMisuse: the state, the window, the role or the frame's size forbids it; nothing is sent.
+        """
+        self._check_may_request(method)
+        frame_id = self._next_id
+        self._send(Kind.REQUEST, frame_id, method, body, meta)
+        self._next_id += 2
+        self._asked[frame_id] = method
+        if method not in UNWINDOWED:
+            self._asked_windowed += 1
+        if method == "hello":
+            self.state = State.GREETING
+        elif method == "bye":
+            self.state = State.CLOSING
+        return frame_id
+
+    def respond(self, request_id: int, body: Any) -> None:
+        """Answer the peer's request with success."""
+        method = self._method_to_answer(request_id)
+        self._send(Kind.RESPONSE, request_id, method, body)
+        self._answered(request_id, method)
+        if method == "hello":
+            self.state = State.READY
+        elif method == "bye":
+            self.state = State.CLOSING
+
+    def fail(self, request_id: int, error: WireError) -> None:
+        """Answer the peer's request with an error."""
+        method = self._method_to_answer(request_id)
+        self._send(Kind.ERROR, request_id, method, error.to_body())
+        self._answered(request_id, method)
+
+    def tell(self, method: str, body: Any) -> None:
+        """Send an event; an `item` event must name an open request of the peer's in its body's `request`."""
+        if method not in events_from(self.role):
+            raise _misuse(f"A {self.role} may not send the event {method!r}.")
+        if self.state not in (State.READY, State.CLOSING):
+            raise _misuse(f"No event can be sent while the session is {self.state.value}.")
+        self._send(Kind.EVENT, 0, method, body)
+
+    def cancel(self, request_id: int) -> None:
+        """Say that the answer to our request is no longer wanted. The answer still comes, once; a late call is no fault."""
+        if request_id in self._asked and self.state is State.READY:
+            self._send(Kind.EVENT, 0, "cancel", {"id": request_id})
+
+    # -- bytes in -------------------------------------------------------------------------------------------------
+
+    def receive(self, data: bytes | bytearray | memoryview) -> list[Event]:
+        """Take in bytes; returns what happened, in order.
+
+        A violation by the peer ends the session: the last event is then `SessionEnded` with the error.
+        """
+        if self.state is State.ENDED:
+            return []
+        events: list[Event] = []
+        try:
+            for frame in self._reader.feed(data):
+                event = self._take(frame)
+                if event is not None:
+                    events.append(event)
+        except Violation as violation:
+            events.append(self._end(violation.error))
+        return events
+
+    def receive_eof(self) -> list[Event]:
+        """The stream is over; returns the closing event, or nothing when the session had ended before."""
+        if self.state is State.ENDED:
+            return []
+        if self._reader.pending_bytes:
+            return [self._end(_eof_error(f"The {other(self.role)} went away in the middle of a frame."))]
+        if self.state is State.CLOSING and not self._asked:
+            return [self._end(None)]
+        return [self._end(_eof_error(f"The {other(self.role)} went away without a goodbye."))]
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _take(self, frame: Frame) -> Event | None:
+        if frame.kind == Kind.REQUEST:
+            return self._take_request(frame)
+        if frame.kind == Kind.EVENT:
+            return self._take_event(frame)
+        return self._take_answer(frame)
+
+    def _take_request(self, frame: Frame) -> Event | None:
+        peer: Role = other(self.role)
+        if frame.id <= self._last_peer_id or frame.id % 2 != (1 if peer == "kernel" else 0):
+            raise _violation("protocol.id", f"The request id {frame.id} is used, falls back or has the wrong parity.")
+        self._last_peer_id = frame.id
+        if self.state is State.NEW and frame.method != "hello":
+            raise _violation("protocol.order", f"The first frame was {frame.method!r}, not hello.")
+        if self.state is not State.NEW and frame.method == "hello":
+            raise _violation("protocol.order", "A second hello came.")
+        if frame.method == "hello":
+            self.learn_peer_limits(frame.body)
+        refusal = self._refusal(frame, peer)
+        if refusal is not None:
+            self._send(Kind.ERROR, frame.id, frame.method, refusal.to_body())
+            return None
+        self._to_answer[frame.id] = frame.method
+        if frame.method not in UNWINDOWED:
+            self._to_answer_windowed += 1
+        return RequestReceived(frame.id, frame.method, frame.body, frame.meta)
+
+    def _refusal(self, frame: Frame, peer: Role) -> WireError | None:
+        if frame.method not in requests_from(peer):
+            return WireError(
+                "protocol.unknown_method",
+                f"The method {frame.method!r} is not known here.",
+                "Ask only for what the other side named in hello.",
+                "protocol",
+            )
+        if self.state is State.CLOSING:
+            return WireError("protocol.closing", "The session is closing.", "Ask in a new session.", "protocol", "later")
+        if frame.method not in UNWINDOWED and self._to_answer_windowed >= self.window:
+            return WireError(
+                "protocol.window",
+                f"More than {self.window} requests are open.",
+                "Wait for an answer before asking again.",
+                "protocol",
+                "later",
+            )
+        return None
+
+    def _take_event(self, frame: Frame) -> Event | None:
+        if self.state not in (State.READY, State.CLOSING):
+            raise _violation("protocol.order", f"The event {frame.method!r} came before the session was ready.")
+        if frame.method == "cancel":
+            request_id = frame.body.get("id")
+            return CancelReceived(request_id) if request_id in self._to_answer else None
+        if frame.method == "item" and frame.body.get("request") not in self._asked:
+            raise _violation("protocol.item", f"An item came for {frame.body.get('request')!r}, which is not open.")
+        if frame.method not in events_from(other(self.role)):
+            return None
+        return EventReceived(frame.method, frame.body)
+
+    def _take_answer(self, frame: Frame) -> Event:
+        method = self._asked.get(frame.id)
+        if method is None:
+            raise _violation("protocol.answer", f"An answer came for the request {frame.id}, which is not open.")
+        if method != frame.method:
+            raise _violation("protocol.answer", f"The answer to {method!r} is named {frame.method!r}.")
+        del self._asked[frame.id]
+        if method not in UNWINDOWED:
+            self._asked_windowed -= 1
+        if frame.kind == Kind.ERROR:
+            if method == "hello":
+                self.state = State.CLOSING
+            return ErrorReceived(frame.id, method, WireError.from_body(frame.body))
+        if method == "hello":
+            self._take_greeting(frame.body)
+        return ResponseReceived(frame.id, method, frame.body)
+
+    def _take_greeting(self, body: dict[str, Any]) -> None:
+        self.learn_peer_limits(body)
+        self.state = State.READY
+
+    def learn_peer_limits(self, body: dict[str, Any]) -> None:
+        """Take `window` and `max_frame_bytes` from the peer's half of `hello`."""
+        window = body.get("window")
+        if type(window) is int and window >= 1:
+            self.peer_window = window
+        size = body.get("max_frame_bytes")
+        if type(size) is int and size >= 1:
+            self.peer_max_frame_bytes = min(size, MAX_FRAME_BYTES)
+
+    def _check_may_request(self, method: str) -> None:
+        if method not in requests_from(self.role):
+            raise _misuse(f"A {self.role} may not ask for {method!r}.")
+        if method == "hello":
+            if self.state is not State.NEW:
+                raise _misuse("hello is the first request, and there is only one.")
+        elif self.state is not State.READY:
+            raise _misuse(f"{method!r} cannot be asked while the session is {self.state.value}.")
+        elif method not in UNWINDOWED and self._asked_windowed >= self.peer_window:
+            raise _misuse(f"All {self.peer_window} credits are in use; wait for an answer.")
+
+    def _method_to_answer(self, request_id: int) -> str:
+        if self.state is State.ENDED:
+            raise _misuse("The session has ended.")
+        method = self._to_answer.get(request_id)
+        if method is None:
+            raise _misuse(f"The request {request_id} is not open; it was answered before or never came.")
+        return method
+
+    def _answered(self, request_id: int, method: str) -> None:
+        del self._to_answer[request_id]
+        if method not in UNWINDOWED:
+            self._to_answer_windowed -= 1
+
+    def _send(self, kind: Kind, frame_id: int, method: str, body: Any, meta: dict[str, Any] | None = None) -> None:
+        data = encode_frame(kind, frame_id, method, body, meta)
+        if len(data) - 4 > self.peer_max_frame_bytes:
+            raise LocalMisuse(
+                WireError(
+                    "protocol.too_large",
+                    f"A {method!r} frame of {len(data):,} bytes is over the limit of {self.peer_max_frame_bytes:,}.",
+                    "Split it, or shorten the record.",
+                    "record",
+                )
+            )
+        self._outbox.append(data)
+
+    def _end(self, error: WireError | None) -> SessionEnded:
+        self.state = State.ENDED
+        open_requests = tuple(self._asked)
+        self._asked.clear()
+        self._to_answer.clear()
+        return SessionEnded(error, open_requests)
+
+
+def _violation(code: str, message: str) -> Violation:
+    return Violation(WireError(code, message, "Follow the protocol's specification.", "protocol"))
+
+
+def _misuse(message: str) -> ProtocolError:
+    return LocalMisuse(WireError("protocol.misuse", message, "", "protocol"))
+
+
+def _eof_error(message: str) -> WireError:
+    return WireError("protocol.eof", message, "See its stderr for the cause.", "pack", "same")

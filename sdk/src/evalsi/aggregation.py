@@ -1,0 +1,76 @@
+"""One score for the whole of the data: states gathered, aggregated, and resampled for an interval.
+
+States are resampled with replacement (the percentile bootstrap, Efron 1979); additive states are summed instead of
+being aggregated again. It must not know the wire's frames.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from evalsi.opened import Opened
+from evalsi.opened import aggregate as aggregate_states
+from evalsi.score import SCORED, SKIPPED, Skip, scores_of
+from evalsi.scoring import failed
+
+MAX_AGGREGATED = 20_000_000
+"""How many states all resamples together may hold when each resample is aggregated anew; fewer resamples then."""
+
+
+class Aggregation:
+    """The states of one dataset-scope session, in the order they came."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._states: list[Any] = []
+
+    @property
+    def count(self) -> int:
+        """How many states there are."""
+        return len(self._states)
+
+    def add(self, states: list[Any]) -> None:
+        """Take in more states."""
+        self._states += states
+
+    def finish(self, resamples: int, seed: int) -> dict[str, Any]:
+        """The outcome, and for each metric its value in every resample.
+
+        Returns:
+            `{"outcome": kind, "payload": …, "replicates": {metric: [number, …]}}`; `replicates` is empty without
+            resamples, without a score, or where fewer than two states exist.
+        """
+        try:
+            if not self._states:
+                raise Skip("no record could be observed")
+            scores = scores_of(aggregate_states(self._opened, self._states))
+        except Exception as error:
+            _, _, kind, payload = failed(0, 0, self._opened, error)
+            return {"outcome": kind, "payload": payload, "replicates": {}}
+        replicates = self._resample(resamples, seed) if resamples and len(self._states) > 1 else {}
+        return {"outcome": SCORED if scores else SKIPPED, "payload": scores, "replicates": replicates}
+
+    def _resample(self, resamples: int, seed: int) -> dict[str, list[float]]:
+        if hasattr(self._opened.instance, "combine"):
+            from evalsi.resampling import additive_totals  # numpy, when the pack has it, loads on use.
+
+            results = [self._opened.instance.combine(row) for row in additive_totals(self._states, resamples, seed)]
+        else:
+            generator = random.Random(seed)
+            size = len(self._states)
+            affordable = max(1, min(resamples, MAX_AGGREGATED // size))
+            results = [
+                self._opened.instance.aggregate(generator.choices(self._states, k=size)) for _ in range(affordable)
+            ]
+        return _columns(results)
+
+
+def _columns(results: list[Any]) -> dict[str, list[float]]:
+    columns: dict[str, list[float]] = {}
+    for result in results:
+        for score in scores_of(result):
+            number = score.get("value", score.get("passed"))
+            if number is not None:
+                columns.setdefault(score.get("name", ""), []).append(float(number))
+    return columns

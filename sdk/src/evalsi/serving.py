@@ -1,0 +1,93 @@
+"""Serve a pack as a process: over standard input and output, or as a service on a Unix socket.
+
+Descriptor 1 is moved to stderr before the pack is imported, so that a print can never break a frame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
+
+from evalsi.definition import Definition
+from evalsi.host import Host, Load
+from evalsi.loading import from_file, from_module
+
+SWITCH_INTERVAL_S = 0.0005
+"""How soon a computing thread lets the reader and the writer in; Python's own 5 ms would stall a full window."""
+
+
+def serve(module: str, *, name: str = "", version: str = "0") -> None:
+    """Serve a pack's module over this process's standard input and output until the kernel says goodbye.
+
+    Args:
+        module: the pack's import name.
+        name: of the pack; the module's name by default.
+        version: of the pack.
+    """
+    channel = take_standard_streams()
+    Host(channel, name or module, version, lambda: from_module(module)).serve()
+
+
+def take_standard_streams() -> Channel:
+    """A channel over descriptors 0 and 1, which from now on are empty and stderr for everybody else."""
+    wire_in, wire_out = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return FdChannel(wire_in, wire_out)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """`python -m evalsi.serving --module NAME | --file PATH`, as the kernel starts a pack."""
+    parser = argparse.ArgumentParser(prog="python -m evalsi.serving", description=__doc__)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--module", help="import name of the pack")
+    source.add_argument("--file", type=Path, help="a Python file with evaluators")
+    parser.add_argument("--attribute", default="", help="only this evaluator of it")
+    parser.add_argument("--name", default="", help="of the pack")
+    parser.add_argument("--version", default="0", help="of the pack")
+    parser.add_argument("--listen", default="", help="unix:///path of a socket to serve on, instead of stdin and stdout")
+    options = parser.parse_args(arguments)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    load = _loader(options)
+    name = options.name or options.module or str(options.file)
+    if options.listen:
+        _listen(options.listen, name, options.version, load)
+    else:
+        Host(take_standard_streams(), name, options.version, load).serve()
+    # Threads of the pack's libraries must not keep a process alive that has said goodbye.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _loader(options: argparse.Namespace) -> Load:
+    def load() -> dict[str, Definition]:
+        if options.module:
+            return from_module(options.module, options.attribute)
+        return from_file(options.file, options.attribute)
+
+    return load
+
+
+def _listen(address: str, name: str, version: str, load: Load) -> None:
+    if not address.startswith("unix://"):
+        raise SystemExit(f"--listen {address}: only unix:///path is served. Name a socket's path.")
+    path = Path(address.removeprefix("unix://"))
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        connection, _ = listener.accept()
+        path.unlink(missing_ok=True)
+        Host(SocketChannel(connection), name, version, load).serve()
+
+
+if __name__ == "__main__":
+    main()

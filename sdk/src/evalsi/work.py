@@ -1,0 +1,188 @@
+"""What a pack does for each request: hello, describe, open, score, aggregate, close, bye.
+
+One method a request, run in order by the host. It must not know threads or frames.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.greeting import choose_major, pack_hello
+from evalsi_protocol.machine import RequestReceived
+
+from evalsi.aggregation import Aggregation
+from evalsi.context import Context
+from evalsi.definition import Definition
+from evalsi.item_buffer import ItemBuffer
+from evalsi.loading import LoadError
+from evalsi.opened import Opened, open_evaluator
+from evalsi.params import ParamError
+from evalsi.scoring import Running, Sessions, score_records
+
+if TYPE_CHECKING:
+    from evalsi.async_scoring import AsyncScorer
+    from evalsi.host import Host
+
+
+class Refusal(Exception):
+    """A request that cannot be done, with the error that answers it."""
+
+    def __init__(self, code: str, message: str, mend: str = "", blame: Any = "config") -> None:
+        super().__init__(message)
+        self.error = WireError(code, message, mend, blame)
+
+
+class Work:
+    """The pack's side of a session: its evaluators and the sessions opened on them."""
+
+    def __init__(
+        self, host: Host, name: str, version: str, load: Callable[[], dict[str, Definition]], running: Running
+    ) -> None:
+        self._host = host
+        self._name = name
+        self._version = version
+        self._load = load
+        self._running = running
+        self._definitions: dict[str, Definition] = {}
+        self._opened: dict[int, Opened] = {}
+        self._aggregations: dict[int, Aggregation] = {}
+        self._async: AsyncScorer | None = None
+        self._abandoned = False
+        self._concurrency = 16
+
+    def do(self, request: RequestReceived) -> None:
+        """Do one request and answer it, now or (async scoring) later; whatever fails is the answer."""
+        step = getattr(self, f"_{request.method}", None)
+        try:
+            if step is None:
+                raise Refusal(
+                    "pack.not_supported",
+                    f"This pack does not do {request.method!r}.",
+                    "Use an evaluator that does.",
+                    "pack",
+                )
+            body = step(request)
+        except Refusal as refusal:
+            self._host.fail(request.id, refusal.error)
+        except LoadError as error:
+            self._host.fail(request.id, WireError("pack.import", str(error), "", "pack"))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            code = "pack.import" if request.method == "hello" else "pack.failed"
+            message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"
+            self._host.fail(request.id, WireError(code, message, "See its stderr for the place.", "pack"))
+        else:
+            if body is not None:
+                self._host.respond(request.id, body)
+
+    def cancel(self, request_id: int) -> None:
+        """Stop an asynchronous request; a synchronous one looks for itself."""
+        if self._async is not None:
+            self._async.cancel(request_id)
+
+    def abandon(self) -> None:
+        """The kernel is gone: stop at the next record."""
+        self._abandoned = True
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        if self._async is not None:
+            self._async.close()
+
+    # -- requests -------------------------------------------------------------------------------------------------
+
+    def _hello(self, request: RequestReceived) -> dict[str, Any]:
+        major = choose_major(request.body)
+        if isinstance(major, WireError):
+            raise Refusal(major.code, major.message, major.mend, major.blame)
+        self._definitions = self._load()
+        return pack_hello(major, self._name, self._version, {"score", "aggregate"})
+
+    def _describe(self, request: RequestReceived) -> dict[str, Any]:
+        return {
+            "pack": {"name": self._name, "version": self._version},
+            "evaluators": [definition.to_dict() for definition in self._definitions.values()],
+        }
+
+    def _open(self, request: RequestReceived) -> dict[str, Any]:
+        session, name = request.body["session"], request.body["evaluator"]
+        definition = self._definitions.get(name)
+        if definition is None:
+            known = ", ".join(self._definitions)
+            raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
+        self._concurrency = max(1, int(request.body.get("concurrency", self._concurrency)))
+        try:
+            self._opened[session] = open_evaluator(definition, request.body.get("params", {}), Context(self._host))
+        except ParamError as error:
+            raise Refusal("config.param", f"{name}.{error.param}: {error.message}", "Change the param.") from error
+        except TypeError as error:
+            raise Refusal("config.param", f"{name} does not take these params: {error}.", "See the catalog.") from error
+        return {"evaluator": definition.to_dict()}
+
+    def _score(self, request: RequestReceived) -> dict[str, Any] | None:
+        sessions = self._sessions(request.body["sessions"])
+        records = request.body["records"]
+        buffer = self._host.open_buffer(request.id)
+        if any(opened.is_async for _, opened in sessions):
+            self._score_async(request.id, records, sessions, buffer)
+            return None
+        finished = score_records(request.id, records, sessions, buffer, self._running, self._is_cancelled)
+        return self._digest(request.id, buffer, finished=finished)
+
+    def _aggregate(self, request: RequestReceived) -> dict[str, Any]:
+        body = request.body
+        session = body["session"]
+        opened = self._opened[session]
+        aggregation = self._aggregations.setdefault(session, Aggregation(opened))
+        aggregation.add(body["states"])
+        if body.get("more"):
+            return {"states": aggregation.count}
+        del self._aggregations[session]
+        return aggregation.finish(int(body.get("resamples", 0)), int(body.get("seed", 0)))
+
+    def _close(self, request: RequestReceived) -> dict[str, Any]:
+        self._opened.pop(request.body["session"], None)
+        return {}
+
+    def _bye(self, request: RequestReceived) -> dict[str, Any]:
+        return {}
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _sessions(self, ids: list[int]) -> Sessions:
+        missing = [session for session in ids if session not in self._opened]
+        if missing:
+            raise Refusal("protocol.session", f"The session {missing[0]} is not open.", "Open it first.", "kernel")
+        return [(session, self._opened[session]) for session in ids]
+
+    def _score_async(
+        self, request_id: int, records: list[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer
+    ) -> None:
+        if self._async is None:
+            from evalsi.async_scoring import AsyncScorer  # asyncio: 50 ms that only async evaluators pay.
+
+            self._async = AsyncScorer(self._concurrency)
+
+        def done(finished: bool, error: BaseException | None) -> None:
+            if error is not None:
+                self._host.fail(request_id, WireError("pack.failed", f"{type(error).__name__}: {error}"))
+                return
+            digest = self._digest(request_id, buffer, finished=finished)
+            if digest is not None:
+                self._host.respond(request_id, digest)
+
+        self._async.submit(request_id, records, sessions, buffer, done)
+
+    def _digest(self, request_id: int, buffer: ItemBuffer, *, finished: bool) -> dict[str, Any] | None:
+        if not finished:
+            self._host.fail(request_id, WireError("protocol.cancelled", "The request was cancelled.", "", "kernel"))
+            return None
+        buffer.flush()
+        return {"outcomes": dict(buffer.counts)}
+
+    def _is_cancelled(self, request_id: int) -> bool:
+        return self._abandoned or self._host.is_cancelled(request_id)
