@@ -1,0 +1,82 @@
+# The verbs of this repository. CI runs the same ones: see .ci/run.
+# Tools come from the project's environment; `uv sync` makes it, `uv run just VERB` runs a verb from anywhere in the tree.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+export PATH := justfile_directory() / ".venv/bin:" + env("PATH")
+
+# A folder with a pyproject.toml is a distribution; packs and adapters have locks and environments of their own.
+packs := `for f in plugins/packs/*/pyproject.toml adapters/*/pyproject.toml; do [ ! -f $f ] || printf '%s ' ${f%/*}; done`
+members := `for f in protocol sdk kernel cli plugins/extensions/*; do [ ! -f $f/pyproject.toml ] || printf '%s ' $f; done`
+
+# List the verbs.
+default:
+    @just --list
+
+# Everything that can be judged without running the product.
+check: style imports dependencies locks types
+
+# Format, and mend what can be mended by rule.
+fmt:
+    ruff format
+    ruff check --fix
+
+# Layout and lint rules.
+style:
+    ruff format --check
+    ruff check
+
+# Strict types, source and tests alike.
+types:
+    mypy
+
+# Who may import whom (the contracts are in pyproject.toml). Packs are not installed here, so their sources are named.
+imports:
+    PYTHONPATH="$(printf '%s/src:' {{ packs }})" lint-imports --no-logo
+
+# Each distribution declares exactly what it imports.
+dependencies:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for folder in {{ members }} {{ packs }}; do
+        # Modules that are not named after their distribution, and are not installed here to ask.
+        (cd "$folder" && deptry src --no-ansi --package-module-name-map \
+            "evalsi-sdk=evalsi,evalsi-protocol=evalsi_protocol,google-re2=re2") || failed=1
+    done
+    exit "${failed:-0}"
+
+# Every lock still fits its pyproject.toml.
+locks:
+    for folder in . {{ packs }}; do uv lock --check --quiet --project "$folder"; done
+
+# The tests of the product, without those that need minutes.
+test *ARGS:
+    pytest {{ ARGS }}
+
+# Each pack's own tests, in the pack's own environment.
+test-packs:
+    for folder in {{ packs }}; do uv run --frozen --quiet --project "$folder" pytest -q -c "$folder/pyproject.toml" "$folder/tests"; done
+
+# Wheels, alone in empty environments.
+test-wheels:
+    pytest -m wheels
+
+# Everything there is to test.
+test-all: test test-packs test-wheels
+
+# The figures of docs/benchmarks.md.
+bench *ARGS:
+    python -m benchmarks {{ ARGS }}
+
+# Renew every lock: the workspace's and each pack's own.
+lock-all:
+    for folder in . {{ packs }}; do uv lock --project "$folder"; done
+
+# Write the pages that are generated; tests fail when one is stale.
+docs:
+    python tests/guide/status.py --write
+
+# All wheels, into dist/.
+build:
+    uv build --quiet --all-packages --wheel --out-dir dist
+    for folder in {{ packs }}; do uv build --quiet --wheel --out-dir dist "$folder"; done

@@ -1,0 +1,27 @@
+"""An import of our own inside a function hides a cycle or a cost; each one that is meant is listed with its reason."""
+
+from tests.architecture.distributions import distributions, imports_of
+
+# "file -> module": why it waits.
+MEANT: dict[str, str] = {}
+
+
+def waiting_imports() -> set[str]:
+    """Function-level imports of a distribution's own modules, in the protocol and the kernel."""
+    return {
+        f"{module.relative_to(distribution.path / 'src')} -> {one.target}"
+        for distribution in distributions()
+        if distribution.folder in {"protocol", "kernel"}
+        for module in distribution.modules()
+        for one in imports_of(module)
+        if one.in_function and (one.top == distribution.package or one.target.startswith("."))
+    }
+
+
+def test_a_function_imports_a_module_of_its_own_distribution_only_with_a_stated_reason() -> None:
+    assert waiting_imports() - set(MEANT) == set()
+
+
+def test_no_stated_reason_outlives_its_import() -> None:
+    assert set(MEANT) - waiting_imports() == set()
+    assert all(reason.strip() for reason in MEANT.values())

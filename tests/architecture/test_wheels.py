@@ -1,0 +1,99 @@
+"""Every wheel stands alone: built, installed into an empty environment with what it declares, and imported there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import uv
+
+from tests.architecture.distributions import ROOT, Distribution, distributions, read_toml
+
+pytestmark = [pytest.mark.wheels, pytest.mark.timeout(600)]
+
+UV = uv.find_uv_bin()
+DEFAULT = {line.partition("==")[0] for line in read_toml(ROOT / "pyproject.toml")["project"]["dependencies"]}
+ENVIRONMENT = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(str(part) for part in command)}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel of every distribution, the metapackage included."""
+    folder = tmp_path_factory.mktemp("wheels")
+    run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", folder, cwd=ROOT)
+    for distribution in distributions():
+        if distribution.is_pack:
+            run(UV, "build", "--quiet", "--wheel", "--out-dir", folder, distribution.path, cwd=ROOT)
+    return folder
+
+
+def wheel(name: str, folder: Path) -> Path:
+    (path,) = folder.glob(f"{name.replace('-', '_')}-*.whl")
+    return path
+
+
+def closure(name: str) -> set[str]:
+    """The distributions of this repository that `name` declares, directly or through one another, and itself."""
+    declared = {one.project["name"]: one.declared for one in distributions()} | {"evalsi": DEFAULT}
+    found, wanted = set[str](), {name}
+    while wanted:
+        found |= wanted
+        wanted = {need for one in wanted for need in declared[one] if need in declared} - found
+    return found
+
+
+def install(name: str, wheels: Path, folder: Path) -> Path:
+    """Install one distribution into a new environment, ours by file so that no index can answer for them.
+
+    Returns the environment's interpreter.
+    """
+    environment = folder / "environment"
+    run(UV, "venv", "--quiet", "--python", sys.executable, environment, cwd=folder)
+    python = environment / "bin" / "python"
+    ours = [wheel(one, wheels) for one in sorted(closure(name))]
+    run(UV, "pip", "install", "--quiet", "--python", python, *ours, cwd=folder)
+    return python
+
+
+@pytest.mark.parametrize("distribution", distributions(), ids=lambda one: one.folder)
+def test_a_wheel_installs_alone_and_every_module_of_it_imports(
+    distribution: Distribution, wheels: Path, tmp_path: Path
+) -> None:
+    python = install(distribution.project["name"], wheels, tmp_path)
+    walk = (
+        f"import importlib, pkgutil, {distribution.package} as top\n"
+        "names = [m.name for m in pkgutil.walk_packages(top.__path__, top.__name__ + '.')]\n"
+        "[importlib.import_module(n) for n in names if not n.endswith('__main__')]\n"
+        "print(top.__file__)\n"
+    )
+    where = run(python, "-I", "-c", walk, cwd=tmp_path)
+    assert str(tmp_path) in where, "the module came from somewhere else than from the wheel"
+
+
+def test_the_metapackage_brings_the_command_and_the_built_in_packs(wheels: Path, tmp_path: Path) -> None:
+    python = install("evalsi", wheels, tmp_path)
+    assert (python.parent / "evalsi").is_file()
+    for pack in (one for one in distributions() if one.folder.startswith("plugins/packs/")):
+        carried = python.parent.parent / "share" / "evalsi" / "packs" / pack.path.name
+        assert {path.name for path in carried.iterdir()} >= {
+            "plugin.toml",
+            "pyproject.toml",
+            "uv.lock",
+            "README.md",
+            "src",
+        }
