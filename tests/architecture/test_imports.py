@@ -12,7 +12,7 @@ from tests.architecture.distributions import Distribution, distributions, import
 # Beside the standard library and the distribution's own package. Extensions and packs may add what they declare.
 MAY_IMPORT = {
     "protocol": {"msgpack"},
-    "sdk": {"evalsi_protocol", "evalsi_kernel", "pandas"},
+    "sdk": {"evalsi_protocol", "evalsi_kernel", "numpy", "pandas"},
     "kernel": {"evalsi_protocol", "pydantic", "anyio", "pluggy", "msgpack", "uv"},
     "cli": {"evalsi_kernel", "evalsi_protocol", "argcomplete"},
     "extension": {"evalsi_kernel", "evalsi_protocol"},
@@ -20,8 +20,8 @@ MAY_IMPORT = {
 }
 
 # Heavy or optional: only inside a function, or for the type checker. The door to the kernel is one file.
-ONLY_LAZILY = {"sdk": {"evalsi_kernel", "pandas"}, "cli": {"argcomplete"}}
-DOOR = "sdk/src/evalsi/evaluate.py"
+ONLY_LAZILY = {"sdk": {"evalsi_kernel", "numpy", "pandas"}, "cli": {"argcomplete"}}
+DOOR = "sdk/src/evalsi/evaluation.py"
 
 
 def row_of(distribution: Distribution) -> str:
