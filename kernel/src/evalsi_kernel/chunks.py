@@ -1,0 +1,169 @@
+"""A chunk of records on its way through the kernel, and the outcomes that come back for it.
+
+Outcomes stand in columns, one a session, each as long as the chunk. It must not know where they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from evalsi_protocol.frames import Packed, pack_array
+from evalsi_protocol.methods import OUTCOMES
+
+Outcome = tuple[str, Any]
+"""What an item says of a record: the outcome's name and its payload."""
+
+
+class BadItem(Exception):
+    """A pack sent an item that cannot be: twice, unknown, or malformed."""
+
+
+@dataclass
+class Chunk:
+    """Records in the order of the data.
+
+    Args:
+        packed: each record's msgpack.
+        ids: each record's id.
+        numbers: where each stands in the source.
+        clusters: each record's cluster, or None without clusters.
+    """
+
+    packed: list[bytes]
+    ids: list[str]
+    numbers: list[int]
+    clusters: list[str] | None = None
+    columns: dict[int, list[Outcome | None]] = field(default_factory=dict)
+    unanswered: int = 0
+    when_answered: Callable[[], None] | None = None
+
+    @cached_property
+    def packed_array(self) -> Packed:
+        """All records as one msgpack array, made once however many packs take it."""
+        return pack_array(self.packed, len(self.packed))
+
+    def expect(self, sessions: tuple[int, ...]) -> None:
+        """Make room for these sessions' outcomes."""
+        for session in sessions:
+            self.columns[session] = [None] * len(self.ids)
+        self.unanswered += len(sessions) * len(self.ids)
+
+    def put(self, session: int, index: int, outcome: Outcome) -> None:
+        """Take the outcome of one record, which must not have one yet."""
+        column = self.columns[session]
+        if column[index] is None:
+            column[index] = outcome
+            self.answered(1)
+
+    def answered(self, count: int) -> None:
+        """So many more outcomes are there; tells whoever waits when they are all."""
+        self.unanswered -= count
+        if self.unanswered == 0 and count and self.when_answered is not None:
+            self.when_answered()
+
+    def cancel_unanswered(self, reason: str) -> None:
+        """Give every record that has no outcome the outcome `cancelled`."""
+        for session, column in self.columns.items():
+            for index, outcome in enumerate(column):
+                if outcome is None:
+                    self.put(session, index, ("cancelled", {"reason": reason}))
+
+
+class Flight:
+    """A part of a chunk that one pack process was asked to score.
+
+    Args:
+        chunk: the chunk.
+        sessions: the sessions asked.
+        indices: the records asked, as positions in the chunk; None means all.
+    """
+
+    __slots__ = ("answered_before", "chunk", "indices", "request_id", "sessions")
+
+    def __init__(self, chunk: Chunk, sessions: tuple[int, ...], indices: list[int] | None = None) -> None:
+        self.chunk = chunk
+        self.sessions = sessions
+        self.indices = indices
+        self.request_id = 0
+        # Pairs that an earlier process had answered, and that come along when their record is asked again.
+        self.answered_before: set[tuple[int, int]] = set()
+
+    @property
+    def size(self) -> int:
+        """How many outcomes were asked for."""
+        return len(self.sessions) * (len(self.chunk.ids) if self.indices is None else len(self.indices))
+
+    def packed_records(self) -> Packed:
+        """The records asked, as one msgpack array."""
+        if self.indices is None:
+            return self.chunk.packed_array
+        return pack_array([self.chunk.packed[index] for index in self.indices], len(self.indices))
+
+    def take(self, items: list[list[Any]]) -> None:
+        """Take the items that came for this flight.
+
+        Raises:
+            BadItem: an item is malformed, was not asked for, or came twice.
+        """
+        columns, indices = self.chunk.columns, self.indices
+        fresh = 0
+        for item in items:
+            try:
+                session, position, kind, payload = item[:4]
+                if position < 0:
+                    raise IndexError(position)
+                index = position if indices is None else indices[position]
+                column = columns[session]
+                previous = column[index]
+            except (KeyError, IndexError, ValueError, TypeError) as error:
+                raise BadItem(f"sent the item {str(item)[:200]}, which answers nothing that was asked") from error
+            if kind not in OUTCOMES:
+                raise BadItem(f"sent the outcome {kind!r}, which there is not")
+            if previous is None:
+                column[index] = (kind, payload)
+                fresh += 1
+            elif not self._is_repeat(session, index):
+                raise BadItem(f"answered twice for the record {self.chunk.ids[index]!r}")
+        self.chunk.answered(fresh)
+
+    def _is_repeat(self, session: int, index: int) -> bool:
+        if (session, index) in self.answered_before:
+            self.answered_before.discard((session, index))
+            return True
+        return False
+
+    def open_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of session and index that have no outcome yet, in the order of the records."""
+        indices = range(len(self.chunk.ids)) if self.indices is None else self.indices
+        columns = self.chunk.columns
+        return [(session, index) for index in indices for session in self.sessions if columns[session][index] is None]
+
+    def again(self) -> list[Flight]:
+        """What is still to be asked, as one flight, or none."""
+        pairs = self.open_pairs()
+        return [self._of(pairs)] if pairs else []
+
+    def halves(self) -> list[Flight]:
+        """What is still to be asked, cut in two by records, or by sessions when one record is left."""
+        pairs = self.open_pairs()
+        if len(pairs) < 2:
+            return [self._of(pairs)] if pairs else []
+        indices = sorted({index for _, index in pairs})
+        if len(indices) > 1:
+            middle = indices[len(indices) // 2]
+            parts = ([pair for pair in pairs if pair[1] < middle], [pair for pair in pairs if pair[1] >= middle])
+        else:
+            middle = len(pairs) // 2
+            parts = (pairs[:middle], pairs[middle:])
+        return [self._of(part) for part in parts]
+
+    def _of(self, pairs: list[tuple[int, int]]) -> Flight:
+        sessions = tuple(session for session in self.sessions if any(pair[0] == session for pair in pairs))
+        indices = sorted({index for _, index in pairs})
+        part = Flight(self.chunk, sessions, indices)
+        wanted = set(pairs)
+        part.answered_before = {(session, index) for session in sessions for index in indices} - wanted
+        return part

@@ -1,0 +1,221 @@
+"""The kernel's end of a session: requests as awaitables, items to whoever asked.
+
+One task reads and never waits for anything but bytes. It must not know processes, records or outcomes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from evalsi_protocol.errors import ProtocolError, WireError
+from evalsi_protocol.greeting import kernel_hello
+from evalsi_protocol.machine import (
+    ErrorReceived,
+    Event,
+    EventReceived,
+    Machine,
+    RequestReceived,
+    ResponseReceived,
+    SessionEnded,
+)
+from evalsi_protocol.methods import PACK_REQUESTS, UNWINDOWED
+
+from evalsi_kernel.transports import Transport
+
+VERSION = "0.4.0"
+OnItems = Callable[[list[list[Any]]], None]
+Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+NOT_BOUND = {
+    "judge.ask": ("This run has no judge.", "Name one with --judge-model."),
+    "embed.ask": ("This run has no embedding model.", "Name one with --embed-model."),
+    "sandbox.run": ("This run has no sandbox.", "Choose evaluators that need none."),
+    "blob.get": ("This run has no blob store.", "Choose evaluators that need none."),
+    "blob.put": ("This run has no blob store.", "Choose evaluators that need none."),
+}
+
+
+class Pending(NamedTuple):
+    """A request on its way: its id, and the body of its answer."""
+
+    id: int
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class RequestFailed(Exception):
+    """The pack answered with an error, or went away before it answered."""
+
+    def __init__(self, error: WireError, *, gone: bool = False) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.gone = gone
+
+
+async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to every ask of a pack as long as nothing is bound to the capability."""
+    message, mend = NOT_BOUND[method]
+    raise RequestFailed(WireError("capability.not_bound", message, mend, "config"))
+
+
+class Connection:
+    """A session over a transport.
+
+    Args:
+        transport: to the pack.
+        answer: serves what the pack asks for; raises `RequestFailed` for what it cannot do.
+    """
+
+    def __init__(self, transport: Transport, answer: Answer = not_bound) -> None:
+        self._transport = transport
+        self._machine = Machine("kernel")
+        self._answer = answer
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._on_items: dict[int, OnItems] = {}
+        self._credit = asyncio.Condition()
+        self._asks: set[asyncio.Task[None]] = set()
+        self._ended: WireError | None = None
+        self.is_over = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def asks_open(self) -> int:
+        """How many of the pack's own requests wait for the kernel; its clock stands still meanwhile."""
+        return len(self._asks)
+
+    async def hello(self) -> dict[str, Any]:
+        """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
+        return await self.request("hello", kernel_hello("evalsi", VERSION, PACK_REQUESTS))
+
+    async def request(self, method: str, body: Any, on_items: OnItems | None = None) -> dict[str, Any]:
+        """Ask once a credit is free; returns the response's body.
+
+        Raises:
+            RequestFailed: the pack answered with an error, or is gone.
+        """
+        return await (await self.start_request(method, body, on_items)).answer
+
+    async def start_request(self, method: str, body: Any, on_items: OnItems | None = None) -> Pending:
+        """Ask as `request` does, and return as soon as the frame is on its way."""
+        if method not in UNWINDOWED:
+            async with self._credit:
+                await self._credit.wait_for(lambda: self._machine.can_request or self._ended is not None)
+        if self._ended is not None:
+            raise RequestFailed(self._ended, gone=True)
+        try:
+            request_id = self._machine.request(method, body)
+        except ProtocolError as error:
+            raise RequestFailed(error.error) from error
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = future
+        if on_items is not None:
+            self._on_items[request_id] = on_items
+        self._send()
+        try:
+            await self._transport.drain()
+        except ConnectionError:
+            # The reader sees the end too, and fails this request with the pack's last words.
+            pass
+        return Pending(request_id, future)
+
+    def cancel_all(self) -> None:
+        """Say of every open request that its answer is no longer wanted."""
+        for request_id in self._machine.open_requests:
+            self._machine.cancel(request_id)
+        self._send()
+
+    def close_writing(self) -> None:
+        """Let the pack see the end of its input."""
+        self._transport.close_writing()
+
+    @property
+    def violation(self) -> str:
+        """How the pack broke the protocol; empty when it did not."""
+        ended = self._ended
+        return ended.message if ended is not None and ended.code not in ("protocol.eof", "kernel.aborted") else ""
+
+    def abort(self, why: str) -> None:
+        """End the session at once; whatever still waits fails as gone."""
+        self._ended = self._ended or WireError("kernel.aborted", why, "", "kernel")
+        self._reading.cancel()
+        self._ending = asyncio.create_task(self._end(self._ended))
+
+    async def close(self) -> None:
+        """Stop reading; whatever still waits fails as gone."""
+        self._reading.cancel()
+        for task in self._asks:
+            task.cancel()
+        await asyncio.gather(self._reading, *self._asks, return_exceptions=True)
+        await self._end(WireError("protocol.eof", "The session was closed.", "", "kernel"))
+
+    async def _read(self) -> None:
+        while not self.is_over.is_set():
+            data = await self._transport.read()
+            for event in self._machine.receive(data) if data else self._machine.receive_eof():
+                await self._take(event)
+            self._send()
+            if self._machine.can_request:
+                await self._notify()
+            if not data:
+                await self._end(WireError("protocol.eof", "The pack went away.", "", "pack"))
+
+    async def _take(self, event: Event) -> None:
+        if isinstance(event, EventReceived):
+            if event.method == "item":
+                self._take_items(event.body)
+        elif isinstance(event, ResponseReceived):
+            self._on_items.pop(event.id, None)
+            self._settle(event.id, event.body, None)
+        elif isinstance(event, ErrorReceived):
+            self._on_items.pop(event.id, None)
+            self._settle(event.id, {}, RequestFailed(event.error))
+        elif isinstance(event, RequestReceived):
+            task = asyncio.create_task(self._serve(event))
+            self._asks.add(task)
+            task.add_done_callback(self._asks.discard)
+        elif isinstance(event, SessionEnded):
+            await self._end(event.error or WireError("protocol.eof", "The pack said goodbye.", "", "pack"))
+
+    def _take_items(self, body: dict[str, Any]) -> None:
+        on_items = self._on_items.get(body["request"])
+        items = body.get("items")
+        if on_items is not None and isinstance(items, list):
+            on_items(items)
+
+    def _settle(self, request_id: int, body: dict[str, Any], failure: RequestFailed | None) -> None:
+        future = self._waiting.pop(request_id, None)
+        if future is None or future.done():
+            return
+        if failure is None:
+            future.set_result(body)
+        else:
+            future.set_exception(failure)
+
+    async def _serve(self, request: RequestReceived) -> None:
+        try:
+            body = await self._answer(request.method, request.body)
+        except RequestFailed as failure:
+            self._machine.fail(request.id, failure.error)
+        else:
+            self._machine.respond(request.id, body)
+        self._send()
+
+    async def _end(self, error: WireError) -> None:
+        if self._ended is None:
+            self._ended = error
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(RequestFailed(self._ended, gone=True))
+        self._waiting.clear()
+        self.is_over.set()
+        await self._notify()
+
+    async def _notify(self) -> None:
+        async with self._credit:
+            self._credit.notify_all()
+
+    def _send(self) -> None:
+        data = self._machine.data_to_send()
+        if data:
+            self._transport.write(data)

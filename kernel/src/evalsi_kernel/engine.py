@@ -1,0 +1,112 @@
+"""Records through the pools: read ahead a little, hand out chunks, give them back whole and in order.
+
+Memory does not grow with the data: only the chunks in flight are held. It must not know evaluators or statistics.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from anyio import to_thread
+
+from evalsi_kernel.chunks import Chunk
+from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.pool import Pool
+
+CHUNKS_IN_FLIGHT = 12
+GRACE_S = 0.5
+
+OnChunk = Callable[[Chunk], None]
+
+
+class Status(Enum):
+    """How a run ended."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The status of a run, and the error that ended it early."""
+
+    status: Status
+    error: EvalsiError | None = None
+
+
+async def score_chunks(
+    chunks: Iterator[Chunk], pools: Sequence[Pool], on_chunk: OnChunk, stop: asyncio.Event
+) -> Ending:
+    """Score every chunk with every pool; `on_chunk` gets them answered, in the order of the data.
+
+    Args:
+        chunks: read in a thread, since a source may block.
+        pools: started pools.
+        on_chunk: called on the event loop.
+        stop: set it to end early; what is in flight has half a second, the rest becomes `cancelled`.
+    """
+    pending: deque[Chunk] = deque()
+    feeding = asyncio.create_task(_feed(chunks, pools, pending, on_chunk))
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({feeding, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not feeding.done():
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+            await asyncio.gather(*(pool.cancel(GRACE_S) for pool in pools))
+            _give_back(pending, on_chunk, "the run was stopped")
+            return Ending(Status.PARTIAL)
+        error = await feeding
+        return Ending(Status.COMPLETE) if error is None else Ending(Status.FAILED, error)
+    finally:
+        stopping.cancel()
+        feeding.cancel()
+        await asyncio.gather(stopping, feeding, return_exceptions=True)
+
+
+async def _feed(
+    chunks: Iterator[Chunk], pools: Sequence[Pool], pending: deque[Chunk], on_chunk: OnChunk
+) -> EvalsiError | None:
+    error: EvalsiError | None = None
+    while True:
+        try:
+            chunk = await to_thread.run_sync(next, chunks, None, abandon_on_cancel=True)
+        except EvalsiError as refused:
+            error = refused
+            break
+        if chunk is None:
+            break
+        for pool in pools:
+            chunk.expect(pool.sessions)
+        pending.append(chunk)
+        for pool in pools:
+            await pool.submit(chunk)
+        while pending and (len(pending) >= CHUNKS_IN_FLIGHT or pending[0].unanswered == 0):
+            await _first(pending, on_chunk)
+    while pending:
+        await _first(pending, on_chunk)
+    return error
+
+
+async def _first(pending: deque[Chunk], on_chunk: OnChunk) -> None:
+    """Wait for the oldest chunk and give it back; it leaves the queue only then, so that a stop finds it there."""
+    chunk = pending[0]
+    if chunk.unanswered:
+        answered = asyncio.Event()
+        chunk.when_answered = answered.set
+        await answered.wait()
+    pending.popleft()
+    on_chunk(chunk)
+
+
+def _give_back(pending: deque[Chunk], on_chunk: OnChunk, reason: str) -> None:
+    while pending:
+        chunk = pending.popleft()
+        chunk.when_answered = None
+        chunk.cancel_unanswered(reason)
+        on_chunk(chunk)

@@ -1,0 +1,56 @@
+"""How each kind of pack starts: a catalogued pack in its environment, a user's file or module, objects at hand.
+
+It must not know what the pack computes or how work is divided.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from evalsi_kernel.environments import Environment, ensure_environment, sdk_paths
+from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.pack_process import Command
+from evalsi_kernel.refs import CustomRef
+from evalsi_kernel.worker import Launch
+
+HARD_LIMIT_FACTOR = 4
+_START = "import sys; sys.path[:0] = {paths!r}; from evalsi.serving import main; main()"
+
+
+def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
+    """A pack of the catalog: its environment is built when it is not there yet.
+
+    Raises:
+        PackEnvironmentError: the environment cannot be built.
+    """
+    environment = ensure_environment(pack.folder, pack.name, on_progress=on_progress)
+    return Launch(pack.name, _command(pack, environment))
+
+
+def launch_custom(ref: CustomRef, name: str) -> Launch:
+    """A user's file or module, with the Python and the variables of the caller."""
+    source = ["--file", str(Path(ref.target).resolve())] if ref.kind == "file" else ["--module", ref.target]
+    attribute = ["--attribute", ref.attribute] if ref.attribute else []
+    argv = [sys.executable, "-c", _START.format(paths=[os.getcwd()]), *source, *attribute, "--name", name]
+    return Launch(name, Command(argv, cwd=Path.cwd(), whole_environment=True))
+
+
+def _command(pack: PackInfo, environment: Environment) -> Command:
+    paths = [str(pack.folder / "src"), *(str(path) for path in sdk_paths(environment))]
+    # -I: neither the caller's PYTHONPATH nor the user's site-packages reach a pack.
+    argv = [
+        str(environment.python),
+        "-I",
+        "-c",
+        _START.format(paths=paths),
+        "--module",
+        pack.module,
+        "--name",
+        pack.name,
+        "--version",
+        pack.version,
+    ]
+    return Command(argv, memory_limit_bytes=pack.memory_mb * 1024 * 1024 * HARD_LIMIT_FACTOR)

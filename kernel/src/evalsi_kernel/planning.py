@@ -1,0 +1,200 @@
+"""From the evaluators that a user names to instances and pools: every name, param and file checked before work starts.
+
+It must not know records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from anyio import to_thread
+
+from evalsi_kernel.catalog import Catalog
+from evalsi_kernel.errors import ConfigError, PackError, UsageError
+from evalsi_kernel.launching import launch_custom, launch_pack
+from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.params import check_params
+from evalsi_kernel.pool import Pool, PoolLimits
+from evalsi_kernel.refs import CustomRef, parse_ref
+from evalsi_kernel.tally import Instance
+from evalsi_kernel.worker import Launch, Opening, ServeInThread, start_worker
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPack:
+    """Evaluators of this very process, such as functions of a script.
+
+    Args:
+        evaluators: what the pack says of each, as `describe` answers.
+        serve: runs its host loop over a channel.
+    """
+
+    evaluators: tuple[dict[str, Any], ...]
+    serve: ServeInThread
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An evaluator that a user names.
+
+    Args:
+        ref: a name of the catalog, or a file or module with an optional `:attribute`; "" for a local one.
+        name: what to call it; None takes the evaluator's own name.
+        params: its params.
+        local: the evaluator's place in the local pack.
+    """
+
+    ref: str
+    name: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    local: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will run."""
+
+    instances: tuple[Instance, ...]
+    pools: tuple[Pool, ...]
+    packs: tuple[PackInfo, ...]
+
+
+@dataclass(slots=True)
+class _Group:
+    """The wanted evaluators of one pack."""
+
+    launch: Launch
+    processes: int = 1
+    record_timeout_s: float = 60.0
+    memory_mb: int = 2048
+    instances: list[Instance] = field(default_factory=list)
+
+
+async def make_plan(
+    wanted: Sequence[Wanted],
+    catalog: Catalog,
+    local: LocalPack | None,
+    *,
+    concurrency: int,
+    processes: int | None = None,
+    on_progress: Progress | None = None,
+) -> Plan:
+    """Resolve, check and group; builds environments, but starts only a user's own files (to see what is in them).
+
+    Raises:
+        ConfigError: an unknown or ambiguous evaluator, or params that do not fit; all of them in one error.
+        UsageError: no evaluator, or two of one name.
+        PackEnvironmentError, PackError: a pack cannot be built or started.
+    """
+    if not wanted:
+        raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
+    found = [one for want in wanted for one in await _find(want, catalog, local)]
+    _check_all_params(found)
+    _check_names(found)
+    groups: dict[str, _Group] = {}
+    packs: dict[str, PackInfo] = {}
+    instances = []
+    for session, one in enumerate(found, 1):
+        if one.key not in groups:
+            groups[one.key] = await _group(one, processes, on_progress)
+        if one.pack is not None:
+            packs[one.pack.name] = one.pack
+        params = check_params(one.name, one.info.params, dict(one.want.params))
+        instances.append(Instance(session, one.name, one.info, params))
+        groups[one.key].instances.append(instances[-1])
+    return Plan(tuple(instances), tuple(_pool(group, concurrency) for group in groups.values()), tuple(packs.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A wanted evaluator with what is known of it, and how its pack starts when no catalog says it."""
+
+    key: str
+    want: Wanted
+    info: EvaluatorInfo
+    pack: PackInfo | None = None
+    launch: Launch | None = None
+
+    @property
+    def name(self) -> str:
+        return self.want.name or self.info.name
+
+
+async def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Found]:
+    """One evaluator, or all of a user's file that is named without an attribute."""
+    if want.local is not None:
+        assert local is not None
+        info = _described(local.evaluators[want.local], "python")
+        return [_Found("local", want, info, launch=Launch("this process", serve=local.serve))]
+    ref = parse_ref(want.ref)
+    if isinstance(ref, CustomRef):
+        launch = launch_custom(ref, want.ref)
+        described = await _describe(launch)
+        if want.name is not None and len(described) > 1:
+            raise UsageError(f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one.")
+        return [_Found(want.ref, want, info, launch=launch) for info in described]
+    info = catalog.resolve(want.ref)
+    return [_Found(info.pack, want, info, pack=catalog.pack(info.pack))]
+
+
+async def _describe(launch: Launch) -> list[EvaluatorInfo]:
+    worker = await start_worker(launch)
+    try:
+        answer = await worker.describe()
+    finally:
+        await worker.stop()
+    return [_described(table, launch.name) for table in answer.get("evaluators", ())]
+
+
+def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
+    try:
+        return EvaluatorInfo.from_dict({**table, "pack": pack})
+    except (KeyError, TypeError, ValueError) as error:
+        raise PackError(f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Mend it.") from error
+
+
+def _check_all_params(found: Sequence[_Found]) -> None:
+    problems: list[ConfigError] = []
+    for one in found:
+        try:
+            check_params(one.name, one.info.params, dict(one.want.params))
+        except ConfigError as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise ConfigError("\n".join(str(problem) for problem in problems), code=problems[0].code)
+
+
+def _check_names(found: Sequence[_Found]) -> None:
+    metrics: dict[str, str] = {}
+    for one in found:
+        instance = Instance(0, one.name, one.info)
+        for metric in [instance.metric(output.name) for output in one.info.outputs] or [one.name]:
+            if metric in metrics:
+                raise UsageError(
+                    f"The metric {metric!r} would come from {metrics[metric]} and from {one.want.ref or one.name}.",
+                    "Give one another name: name=evaluator.",
+                )
+            metrics[metric] = one.want.ref or one.name
+
+
+async def _group(one: _Found, processes: int | None, on_progress: Progress | None) -> _Group:
+    pack = one.pack
+    if pack is None:
+        assert one.launch is not None
+        return _Group(one.launch)
+    launch = await to_thread.run_sync(launch_pack, pack, on_progress)
+    count = (processes or os.cpu_count() or 1) if pack.workers == "cpu" else 1
+    return _Group(launch, count, pack.record_timeout_s, pack.memory_mb)
+
+
+def _pool(group: _Group, concurrency: int) -> Pool:
+    openings = [Opening(instance.session, instance.info.name, instance.params) for instance in group.instances]
+    limits = PoolLimits(group.processes, concurrency, group.record_timeout_s, group.memory_mb * 1024 * 1024)
+    return Pool(group.launch, openings, limits)

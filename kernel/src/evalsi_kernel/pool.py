@@ -1,0 +1,301 @@
+"""The processes of one pack: work divided among them, and nothing lost when one crashes, hangs or lies.
+
+After a crash what is unanswered is asked again, the suspect flight in halves, so that a poison record ends as one error.
+It must not know what a record means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalsi_protocol.errors import WireError
+
+from evalsi_kernel.chunks import Chunk, Flight
+from evalsi_kernel.connection import RequestFailed
+from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.watchdog import watch
+from evalsi_kernel.worker import Launch, Opening, Worker, start_worker
+
+LANES = 4
+MAX_POISON = 20
+BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """What a pool may use.
+
+    Args:
+        processes: at most so many processes.
+        concurrency: records in flight within one process, for async evaluators.
+        record_timeout_s: how long one record may take one evaluator.
+        memory_bytes: a process that holds more is replaced by a fresh one; 0 means no limit.
+    """
+
+    processes: int = 1
+    concurrency: int = 16
+    record_timeout_s: float = 60.0
+    memory_bytes: int = 2 * 1024**3
+
+
+class Pool:
+    """The running processes of one pack, all with the same evaluators open.
+
+    Args:
+        launch: how one of them starts.
+        openings: the evaluators to open.
+        limits: what they may use.
+    """
+
+    def __init__(self, launch: Launch, openings: Sequence[Opening], limits: PoolLimits) -> None:
+        self.launch = launch
+        self.limits = limits
+        self.restarts = 0
+        self._openings = list(openings)
+        self._queue: deque[Flight] = deque()
+        self._changed = asyncio.Condition()
+        self._workers: list[Worker] = []
+        self._runners: list[asyncio.Task[None]] = []
+        self._closing = False
+        self._cancelled = False
+        self._broken: WireError | None = None
+        self._poisoned = 0
+        self._barren = 0
+
+    @property
+    def sessions(self) -> tuple[int, ...]:
+        """The sessions that every chunk is scored with."""
+        return tuple(opening.session for opening in self._openings)
+
+    async def start(self) -> list[dict[str, Any]]:
+        """Start the first process; returns what it says of each opened evaluator.
+
+        Raises:
+            PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
+        """
+        worker = await start_worker(self.launch)
+        try:
+            described = await self._open(worker)
+        except BaseException:
+            await worker.stop()
+            raise
+        self._runners.append(asyncio.create_task(self._run(worker)))
+        return described
+
+    async def submit(self, chunk: Chunk) -> None:
+        """Queue a chunk; its `unanswered` sinks as outcomes come."""
+        if self._broken is not None:
+            await self._give_up(self._broken, [Flight(chunk, self.sessions)])
+            return
+        async with self._changed:
+            self._queue.append(Flight(chunk, self.sessions))
+            backlog = len(self._queue)
+            self._changed.notify_all()
+        if backlog > LANES and len(self._runners) < self.limits.processes and not self._closing:
+            self._runners.append(asyncio.create_task(self._run(None)))
+
+    async def aggregate(
+        self, session: int, parts: Iterable[list[Any]], resamples: int, seed: int
+    ) -> dict[str, Any]:
+        """One score for the whole from the states of a dataset-scope session, in the order of the data."""
+        worker = next((worker for worker in self._workers if not worker.is_over), None)
+        if worker is None:
+            raise RequestFailed(self._broken or WireError("pack.crashed", f"The pack {self.launch.name} is gone."))
+        for part in parts:
+            body = {"session": session, "states": part, "more": True}
+            await worker.connection.request("aggregate", body)
+        last = {"session": session, "states": [], "more": False, "resamples": resamples, "seed": seed}
+        return await worker.connection.request("aggregate", last)
+
+    async def cancel(self, grace_s: float = 0.5) -> None:
+        """Stop asking; what is in flight may still be answered for `grace_s`, then the processes are killed."""
+        self._cancelled = self._closing = True
+        async with self._changed:
+            self._queue.clear()
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.connection.cancel_all()
+        _, late = await asyncio.wait(self._runners, timeout=grace_s) if self._runners else (set(), set())
+        if late:
+            for worker in self._workers:
+                worker.kill("was stopped")
+
+    async def close(self) -> None:
+        """Finish and end every process."""
+        self._closing = True
+        async with self._changed:
+            self._changed.notify_all()
+        await asyncio.gather(*self._runners, return_exceptions=True)
+
+    # -- one process ----------------------------------------------------------------------------------------------
+
+    async def _run(self, worker: Worker | None) -> None:
+        while worker is not None or (not self._closing and self._broken is None):
+            if worker is None:
+                worker = await self._start_again()
+                if worker is None:
+                    return
+            self._workers.append(worker)
+            try:
+                await self._feed(worker)
+                if not self._cancelled:
+                    await self._recover(worker)
+            finally:
+                self._workers.remove(worker)
+                await worker.stop()
+            worker = None
+
+    async def _start_again(self) -> Worker | None:
+        await asyncio.sleep(BACK_OFF_S[min(self._barren, len(BACK_OFF_S) - 1)])
+        try:
+            worker = await start_worker(self.launch)
+            try:
+                await self._open(worker)
+            except BaseException:
+                await worker.stop()
+                raise
+        except EvalsiError as error:
+            self._barren += 1
+            if self._barren > len(BACK_OFF_S):
+                await self._give_up(error.to_wire())
+                return None
+            return await self._start_again() if not self._closing else None
+        return worker
+
+    async def _open(self, worker: Worker) -> list[dict[str, Any]]:
+        limits = self.limits
+        try:
+            return await worker.open(self._openings, limits.concurrency, limits.record_timeout_s)
+        except RequestFailed as failure:
+            raise ConfigError(failure.error.message, failure.error.mend, code=failure.error.code) from failure
+
+    async def _feed(self, worker: Worker) -> None:
+        watching = asyncio.create_task(watch(worker, self.limits.record_timeout_s))
+        lanes = [asyncio.create_task(self._lane(worker)) for _ in range(LANES)]
+        waking = asyncio.create_task(self._wake_when_over(worker))
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for task in (watching, waking, *lanes):
+                task.cancel()
+            await asyncio.gather(watching, waking, *lanes, return_exceptions=True)
+
+    async def _lane(self, worker: Worker) -> None:
+        while (flight := await self._next(worker)) is not None:
+            try:
+                await worker.score(flight)
+            except RequestFailed as failure:
+                if failure.gone:
+                    return
+                worker.flights.remove(flight)
+                await self._refused(flight, failure.error)
+            else:
+                self._barren = 0
+                self._close_gaps(flight)
+            if self._is_bloated(worker):
+                return
+
+    async def _next(self, worker: Worker) -> Flight | None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: bool(self._queue) or self._closing or worker.is_over)
+            if worker.is_over or self._cancelled or not self._queue or worker.fault:
+                return None
+            return self._queue.popleft()
+
+    async def _wake_when_over(self, worker: Worker) -> None:
+        await worker.connection.is_over.wait()
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _is_bloated(self, worker: Worker) -> bool:
+        limit = self.limits.memory_bytes
+        if not limit or worker.process is None:
+            return False
+        if not worker.fault and worker.process.resident_bytes() > limit:
+            worker.fault = f"held more than {limit / 1e6:,.0f} MB and was replaced"
+        return bool(worker.fault)
+
+    # -- after a fault --------------------------------------------------------------------------------------------
+
+    async def _recover(self, worker: Worker) -> None:
+        flights = worker.flights
+        if not worker.is_over and not flights:
+            return
+        self.restarts += 1
+        epitaph = await worker.epitaph()
+        if worker.timed_out is not None:
+            flight, session, index = worker.timed_out
+            seconds = self.limits.record_timeout_s
+            error = WireError(
+                "pack.timeout",
+                f"No answer for this record within {seconds:g} s.",
+                "Raise record_timeout_s of the pack, or shorten the record.",
+                "pack",
+            )
+            flight.chunk.put(session, index, ("error", error.to_body()))
+            again = [part for flight in flights for part in flight.again()]
+        else:
+            again = [part for flight in flights[1:] for part in flight.again()]
+            again = self._halved(flights[0], epitaph) + again if flights else again
+        await self._requeue(again)
+
+    def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
+        pairs = suspect.open_pairs()
+        if len(pairs) != 1:
+            return suspect.halves()
+        session, index = pairs[0]
+        error = WireError(
+            "pack.crashed",
+            f"The pack {self.launch.name} {epitaph}",
+            "See whether the record is unusual; the others were scored.",
+            "pack",
+        )
+        suspect.chunk.put(session, index, ("error", error.to_body()))
+        self._poisoned += 1
+        if self._poisoned >= MAX_POISON:
+            self._broken = WireError(
+                "pack.crashed",
+                f"The pack {self.launch.name} crashed on {self._poisoned} records and is not asked any more.",
+                f"Run `evalsi doctor {self.launch.name}`.",
+                "pack",
+            )
+        return []
+
+    async def _refused(self, flight: Flight, error: WireError) -> None:
+        if self._cancelled:
+            return
+        pairs = flight.open_pairs()
+        if len(pairs) == 1:
+            session, index = pairs[0]
+            flight.chunk.put(session, index, ("error", error.to_body()))
+        else:
+            await self._requeue(flight.halves())
+
+    def _close_gaps(self, flight: Flight) -> None:
+        for session, index in flight.open_pairs() if flight.chunk.unanswered else ():
+            error = WireError(
+                "pack.no_answer", "The pack finished without an answer for this record.", "Report it to its author."
+            )
+            flight.chunk.put(session, index, ("error", error.to_body()))
+
+    async def _requeue(self, flights: list[Flight]) -> None:
+        if self._broken is not None:
+            await self._give_up(self._broken, flights)
+            return
+        async with self._changed:
+            self._queue.extendleft(reversed(flights))
+            self._changed.notify_all()
+
+    async def _give_up(self, error: WireError, flights: Sequence[Flight] = ()) -> None:
+        """Answer everything that is queued, now and later, with this error."""
+        self._broken = error
+        async with self._changed:
+            queued = [*flights, *self._queue]
+            self._queue.clear()
+        for flight in queued:
+            for session, index in flight.open_pairs():
+                flight.chunk.put(session, index, ("error", error.to_body()))

@@ -1,0 +1,63 @@
+"""The manifest of an evaluation: everything that ran, so that the same can be run again.
+
+It holds no secret and no path beyond the data's own name.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from evalsi_kernel.connection import VERSION
+from evalsi_kernel.engine import Ending
+from evalsi_kernel.environments import lock_sha256
+from evalsi_kernel.intake import Intake
+from evalsi_kernel.planning import Plan
+
+if TYPE_CHECKING:
+    from evalsi_kernel.evaluation import Request
+
+API_VERSION = "evals.si/v1alpha1"
+
+
+def run_manifest(
+    request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime
+) -> dict[str, Any]:
+    """What ran, as JSON."""
+    return {
+        "evalsi_version": VERSION,
+        "api_version": API_VERSION,
+        "status": ending.status.value,
+        "error": None if ending.error is None else ending.error.to_wire().to_body(),
+        "started_at": started_at.isoformat(timespec="milliseconds"),
+        "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "dataset": {"source": request.source.name, "records": intake.count, "sha256": request.source.sha256()},
+        "evaluators": [
+            {
+                "name": instance.name,
+                "ref": f"{instance.info.ref}@{instance.info.version}",
+                "params": instance.params,
+                "scope": instance.info.scope,
+            }
+            for instance in plan.instances
+        ],
+        "packs": [
+            {"name": pack.name, "version": pack.version, "lock_sha256": lock_sha256(pack.folder)} for pack in plan.packs
+        ],
+        "judge": None,
+        "summary": {
+            "confidence_level": request.confidence,
+            "cluster_by": request.cluster_by,
+            "ci_method": request.ci,
+            "seed": 0,
+        },
+        "mapping": {name: ".".join(path) for name, path in request.mapping.items()},
+        "limit": request.limit,
+        "host": {
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "cpus": os.cpu_count(),
+        },
+    }

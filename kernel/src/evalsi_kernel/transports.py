@@ -1,0 +1,120 @@
+"""The kernel's asynchronous byte streams to a pack: a process's pipes, a Unix socket, memory.
+
+A transport moves bytes; it must not know a frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections.abc import Callable
+from typing import Protocol
+
+from evalsi_protocol.channels import Channel
+
+READ_BYTES = 256 * 1024
+
+
+class Transport(Protocol):
+    """A duplex byte stream for the event loop."""
+
+    async def read(self) -> bytes:
+        """Some bytes, at least one; empty when the pack is gone."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes to be sent; never waits."""
+        ...
+
+    async def drain(self) -> None:
+        """Wait until few bytes are queued; raises `ConnectionError` when the pack is gone."""
+        ...
+
+    def close_writing(self) -> None:
+        """Let the pack see the end of its input."""
+        ...
+
+
+class StreamTransport:
+    """An asyncio reader and writer: the pipes of a process, or a socket."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def read(self) -> bytes:
+        try:
+            return await self._reader.read(READ_BYTES)
+        except ConnectionError:
+            return b""
+
+    def write(self, data: bytes) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(data)
+
+    async def drain(self) -> None:
+        await self._writer.drain()
+
+    def close_writing(self) -> None:
+        if not self._writer.is_closing():
+            self._writer.close()
+
+
+async def connect_unix(path: str) -> StreamTransport:
+    """Connect to a pack that listens on a Unix socket; raises `OSError` when nobody does."""
+    return StreamTransport(*await asyncio.open_unix_connection(path))
+
+
+class MemoryTransport:
+    """Bytes to and from a thread of this process; give `pack_channel` to the pack's host loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._incoming: asyncio.Queue[bytes] = asyncio.Queue()
+        self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._ended = False
+        self.pack_channel: Channel = _PackChannel(self._outgoing, self._from_pack)
+
+    async def read(self) -> bytes:
+        if self._ended:
+            return b""
+        data = await self._incoming.get()
+        self._ended = not data
+        return data
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._outgoing.put(data)
+
+    async def drain(self) -> None:
+        await asyncio.sleep(0)
+
+    def close_writing(self) -> None:
+        self._outgoing.put(b"")
+
+    def _from_pack(self, data: bytes) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._incoming.put_nowait, data)
+
+
+class _PackChannel:
+    """The pack's end of a `MemoryTransport`."""
+
+    def __init__(self, incoming: queue.SimpleQueue[bytes], send: Callable[[bytes], None]) -> None:
+        self._incoming = incoming
+        self._send = send
+        self._ended = False
+
+    def read(self) -> bytes:
+        if self._ended:
+            return b""
+        data = self._incoming.get()
+        self._ended = not data
+        return data
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._send(data)
+
+    def close(self) -> None:
+        self._send(b"")

@@ -1,0 +1,224 @@
+"""One live pack: started, greeted, its evaluators open, its health watched.
+
+It must not know how work is divided; the pool does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from evalsi_protocol.channels import Channel
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import pack_map
+
+from evalsi_kernel.chunks import BadItem, Flight
+from evalsi_kernel.connection import Connection, RequestFailed
+from evalsi_kernel.errors import PackEnvironmentError, PackError
+from evalsi_kernel.pack_process import Command, PackProcess, start_process
+from evalsi_kernel.transports import MemoryTransport, Transport, connect_unix
+
+ServeInThread = Callable[[Channel], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a pack comes to life: as a process, in a thread of this process, or attached on a Unix socket.
+
+    Args:
+        name: of the pack, for error sentences.
+        command: of the process.
+        serve: the host loop to run in a thread.
+        socket: the path of a socket on which the pack listens.
+        start_timeout_s: how long it may take from start to the answer to hello.
+    """
+
+    name: str
+    command: Command | None = None
+    serve: ServeInThread | None = None
+    socket: str = ""
+    start_timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """An evaluator to open in every process of a pack."""
+
+    session: int
+    evaluator: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+class Worker:
+    """A pack that answered hello. Use `start_worker`."""
+
+    def __init__(self, launch: Launch, connection: Connection, process: PackProcess | None) -> None:
+        self.launch = launch
+        self.connection = connection
+        self.process = process
+        self.flights: list[Flight] = []
+        self.fault = ""
+        self.timed_out: tuple[Flight, int, int] | None = None
+        self.progress_at = monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be asked."""
+        return self.connection.is_over.is_set()
+
+    async def describe(self) -> dict[str, Any]:
+        """What the pack says of itself and its evaluators."""
+        return await self.connection.request("describe", {})
+
+    async def open(self, openings: Sequence[Opening], concurrency: int, record_timeout_s: float) -> list[dict[str, Any]]:
+        """Open the evaluators; returns what the pack says of each.
+
+        Raises:
+            RequestFailed: a param was refused, or the pack is gone.
+        """
+        described = []
+        for opening in openings:
+            body = {
+                "session": opening.session,
+                "evaluator": opening.evaluator,
+                "params": opening.params,
+                "concurrency": concurrency,
+                "record_timeout_s": record_timeout_s,
+            }
+            described.append((await self.connection.request("open", body)).get("evaluator", {}))
+        return described
+
+    async def score(self, flight: Flight) -> None:
+        """Ask for a flight's outcomes and wait for all of them.
+
+        Raises:
+            RequestFailed: the pack failed the request or is gone; the flight knows what is still open.
+        """
+
+        def take(items: list[list[Any]]) -> None:
+            self.progress_at = monotonic()
+            try:
+                flight.take(items)
+            except BadItem as bad:
+                self.kill(f"{bad}")
+
+        body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
+        if not self.flights:
+            self.progress_at = monotonic()
+        self.flights.append(flight)
+        pending = await self.connection.start_request("score", body, take)
+        flight.request_id = pending.id
+        await pending.answer
+        self.flights.remove(flight)
+
+    def kill(self, fault: str) -> None:
+        """End the pack at once, because of this fault; whoever waits for it is told."""
+        self.fault = self.fault or fault
+        if self.process is not None:
+            self.process.kill()
+        else:
+            self.connection.close_writing()
+            self.connection.abort(fault)
+
+    def flight_of(self, request_id: object) -> Flight | None:
+        """The flight that a request of ours asked for."""
+        return next((flight for flight in self.flights if flight.request_id == request_id), None)
+
+    async def epitaph(self) -> str:
+        """How the pack ended, with the last lines it wrote."""
+        violation = self.connection.violation
+        if violation:
+            self.kill(f"broke the protocol: {violation}")
+        if self.process is None:
+            return self.fault or "went away"
+        ended = await self.process.end_of_life()
+        tail = self.process.stderr_tail
+        return (self.fault or ended) + (f"; it wrote:\n{tail}" if tail else "")
+
+    async def stop(self) -> None:
+        """Say goodbye and end the pack; bounded, whatever state it is in."""
+        if not self.is_over:
+            try:
+                await asyncio.wait_for(self.connection.request("bye", {}), 1.0)
+            except (RequestFailed, asyncio.TimeoutError):
+                self.fault = self.fault or "did not answer bye"
+        self.connection.close_writing()
+        if self.process is not None:
+            await self.process.stop()
+        await self.connection.close()
+
+
+async def start_worker(launch: Launch) -> Worker:
+    """Start a pack and greet it.
+
+    Raises:
+        PackEnvironmentError: it cannot be started at all.
+        PackError: it ended, refused or kept silent before it answered hello.
+    """
+    transport, process = await _transport(launch)
+    worker = Worker(launch, Connection(transport), process)
+    try:
+        await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
+    except RequestFailed as failure:
+        if failure.gone:
+            raise await _ended_at_start(worker, failure.error) from failure
+        await worker.stop()
+        raise PackError(
+            f"The pack {launch.name} refused to start: {failure.error.message}", failure.error.mend, code=failure.error.code
+        ) from failure
+    except asyncio.TimeoutError as error:
+        worker.kill("")
+        await worker.stop()
+        raise PackError(
+            f"The pack {launch.name} did not answer within {launch.start_timeout_s:g} s of its start.",
+            "See whether its import hangs.",
+            code="pack.start_timeout",
+        ) from error
+    except BaseException:
+        worker.kill("")
+        await worker.stop()
+        raise
+    return worker
+
+
+async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
+    name = worker.launch.name
+    if error.code != "protocol.eof":
+        worker.kill("")
+        tail = worker.process.stderr_tail if worker.process else ""
+        await worker.stop()
+        return PackError(f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.mend, code=error.code)
+    epitaph = await worker.epitaph()
+    await worker.stop()
+    return PackError(
+        f"The pack {name} could not start: it {epitaph}", f"Run `evalsi doctor {name}`.", code="pack.start_failed"
+    )
+
+
+async def _transport(launch: Launch) -> tuple[Transport, PackProcess | None]:
+    if launch.command is not None:
+        try:
+            process = await start_process(launch.command)
+        except OSError as error:
+            raise PackEnvironmentError(
+                f"The pack {launch.name} cannot be started: {error}.",
+                f"Run `evalsi doctor {launch.name}`.",
+                code="environment.broken",
+            ) from error
+        return process.transport, process
+    if launch.socket:
+        try:
+            return await connect_unix(launch.socket), None
+        except OSError as error:
+            raise PackEnvironmentError(
+                f"No pack listens on {launch.socket}: {error}.", "Start it, or check the path.", code="environment.socket"
+            ) from error
+    memory = MemoryTransport()
+    assert launch.serve is not None
+    thread = threading.Thread(target=launch.serve, args=(memory.pack_channel,), name=f"evalsi-{launch.name}", daemon=True)
+    thread.start()
+    return memory, None

@@ -1,0 +1,231 @@
+"""`evalsi.evaluate`: the door from a script or a notebook to an installed kernel.
+
+The only file of the SDK that knows the kernel, and it loads it on use: a pack never does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalsi_protocol.channels import Channel
+
+from evalsi.definition import Definition
+from evalsi.host import Host
+from evalsi.loading import from_objects
+from evalsi.record import Record
+
+if TYPE_CHECKING:
+    import pandas
+    from evalsi_kernel.evaluation import Evaluation
+    from evalsi_kernel.planning import LocalPack, Wanted
+    from evalsi_kernel.sources import Source
+    from evalsi_kernel.summaries import Summary
+
+
+class Result:
+    """What an evaluation found."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+
+    @property
+    def status(self) -> str:
+        """`complete`, `partial` (it was interrupted) or `failed` (the data broke on the way)."""
+        return self._evaluation.status.value
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """One summary a metric: n, mean, interval, skipped, errors."""
+        return self._evaluation.summaries
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What else should be known, such as an evaluator that skipped every record; empty when all is well."""
+        return tuple(str(finding) for finding in self._evaluation.findings)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ran."""
+        return self._evaluation.manifest
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """Every outcome of every record, in the order of the data; read from disk, so keep it if you need it twice."""
+        return list(self._spooled("results"))
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Every record as it was scored."""
+        return list(self._spooled("records"))
+
+    def __getitem__(self, metric: str) -> Summary:
+        """The summary of one metric; raises `KeyError` with the names there are."""
+        for summary in self.summaries:
+            if summary.metric == metric:
+                return summary
+        raise KeyError(f"{metric!r}; there are {', '.join(summary.metric for summary in self.summaries)}")
+
+    def table(self) -> str:
+        """The table that `evalsi eval` prints."""
+        from evalsi_kernel.table import text_table
+
+        evaluation = self._evaluation
+        return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries)
+
+    def save(self, path: str | Path) -> None:
+        """Write `results.json`: manifest, summaries, results and records; raises an error that says why it cannot."""
+        self._evaluation.write(Path(path))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row a score: record_id, evaluator, metric, outcome, value, label, reason. Needs `evalsi-sdk[pandas]`."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas() needs pandas. Run: pip install 'evalsi-sdk[pandas]'") from error
+        columns = ["record_id", "evaluator", "metric", "outcome", "value", "label", "explanation", "reason"]
+        return pandas.DataFrame(list(self._rows()), columns=columns)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for result in self._spooled("results"):
+            shared = {key: result.get(key) for key in ("record_id", "evaluator", "outcome", "reason")}
+            for score in result.get("scores", [{}]):
+                value = score.get("value", score.get("passed"))
+                yield shared | {
+                    "metric": score.get("name", result["evaluator"]),
+                    "value": None if value is None else float(value),
+                    "label": score.get("label"),
+                    "explanation": score.get("explanation"),
+                }
+
+    def _spooled(self, what: str) -> Iterator[dict[str, Any]]:
+        spool = self._evaluation.spool
+        assert spool is not None  # evaluate() always keeps the results.
+        return spool.results() if what == "results" else spool.records()
+
+    def __repr__(self) -> str:
+        return f"<evalsi result: {self.status}>\n{self.table()}"
+
+
+def evaluate(
+    data: str | Path | Iterable[Mapping[str, Any] | Record],
+    evaluators: Sequence[Any],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    params: Mapping[str, Mapping[str, Any]] | None = None,
+    limit: int | None = None,
+    concurrency: int = 16,
+    cluster_by: str | None = None,
+    confidence: float = 0.95,
+    ci: str = "auto",
+    output: str | Path | None = None,
+    quiet: bool = False,
+) -> Result:
+    """Score records with evaluators and sum up.
+
+    Args:
+        data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame.
+        evaluators: names of the catalog, files and modules as `--evaluators` takes them, functions and classes, or
+            dicts with `ref`, `name` and `params`.
+        mapping: record field → column, such as `{"input": "question"}`.
+        params: evaluator's name → its params.
+        limit: score so many records only.
+        concurrency: records in flight at once where evaluators wait (async functions, judges).
+        cluster_by: the metadata key that names a record's cluster; intervals then respect it.
+        confidence: level of the intervals.
+        ci: "auto" or "bootstrap".
+        output: also write `results.json` there, even when interrupted.
+        quiet: say nothing on stderr while environments are built.
+
+    Raises:
+        evalsi_kernel.errors.EvalsiError: a sentence with a mend; nothing was scored.
+        ImportError: no kernel is installed.
+    """
+    try:
+        from evalsi_kernel.catalog import default_catalog
+        from evalsi_kernel.evaluation import Listener, Request
+        from evalsi_kernel.evaluation import evaluate as kernel_evaluate
+        from evalsi_kernel.extensions import default_extensions
+        from evalsi_kernel.mapping import add_mapping
+    except ImportError as error:
+        raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
+
+    class Notes(Listener):
+        def on_note(self, note: str) -> None:
+            if not quiet:
+                print(note, file=sys.stderr)
+
+    paths: dict[str, tuple[str, ...]] = {}
+    for field, column in (mapping or {}).items():
+        add_mapping(paths, field, column)
+    wanted, local = _wanted(evaluators, dict(params or {}))
+    extensions = default_extensions()
+    request = Request(
+        source=_source(data),
+        evaluators=wanted,
+        mapping=paths,
+        limit=limit,
+        concurrency=concurrency,
+        cluster_by=cluster_by,
+        confidence=confidence,
+        ci=ci,
+        output=None if output is None else Path(output),
+        keep_results=True,
+    )
+    evaluation = kernel_evaluate(request, default_catalog(), extensions, local=local, listener=Notes())
+    if evaluation.error is not None:
+        raise evaluation.error
+    return Result(evaluation)
+
+
+def _wanted(evaluators: Sequence[Any], params: dict[str, Mapping[str, Any]]) -> tuple[list[Wanted], LocalPack | None]:
+    from evalsi_kernel.errors import UsageError
+    from evalsi_kernel.planning import LocalPack, Wanted
+
+    wanted: list[Wanted] = []
+    targets: list[Any] = []
+    if isinstance(evaluators, str):
+        raise UsageError(f"evaluators is the text {evaluators!r}.", "Give a list: [\"exact-match\"].")
+    for one in evaluators:
+        spec = dict(one) if isinstance(one, Mapping) else {"ref": one}
+        ref, name, own = spec.pop("ref", None), spec.pop("name", None), dict(spec.pop("params", {}))
+        if spec:
+            raise UsageError(f"An evaluator has the key {next(iter(spec))!r}.", "Its keys are ref, name and params.")
+        local = None
+        if not isinstance(ref, str):
+            local = len(targets)
+            targets.append(ref)
+        label = name or (ref if isinstance(ref, str) else getattr(ref, "__name__", ""))
+        wanted.append(Wanted(ref if isinstance(ref, str) else "", name, own, local))
+        params.setdefault(label, {})
+    definitions = from_objects(targets)
+    names = [definition.name for definition in definitions.values()]
+    wanted = [
+        Wanted(want.ref, want.name, {**_given(want, names, params), **want.params}, want.local) for want in wanted
+    ]
+    return wanted, _local_pack(definitions, LocalPack) if targets else None
+
+
+def _given(want: Wanted, names: list[str], params: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    name = want.name or (names[want.local] if want.local is not None else want.ref)
+    return params.get(name, {})
+
+
+def _local_pack(definitions: dict[str, Definition], make: type[LocalPack]) -> LocalPack:
+    def serve(channel: Channel) -> None:
+        Host(channel, "this process", "0", lambda: definitions).serve()
+
+    return make(tuple(definition.to_dict() for definition in definitions.values()), serve)
+
+
+def _source(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> Source:
+    from evalsi_kernel.extensions import default_extensions, open_source
+    from evalsi_kernel.rows_source import RowsSource
+
+    if isinstance(data, (str, Path)):
+        return open_source(str(data), default_extensions())
+    if hasattr(data, "to_dict") and hasattr(data, "columns"):
+        return RowsSource(data.to_dict("records"), "DataFrame")
+    return RowsSource((row.wire if isinstance(row, Record) else row for row in data), "rows")
