@@ -1,12 +1,13 @@
 """One score for the whole of the data: states gathered, aggregated, and resampled for an interval.
 
-States are resampled with replacement (the percentile bootstrap, Efron 1979); additive states are summed instead of
-being aggregated again. It must not know the wire's frames.
+States are resampled with replacement (the percentile bootstrap, Efron 1979), by the evaluator's own `resample` where
+it has one that is quicker. It must not know the wire's frames.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 from evalsi.opened import Opened
@@ -15,7 +16,7 @@ from evalsi.score import SCORED, SKIPPED, Skip, scores_of
 from evalsi.scoring import failed
 
 MAX_AGGREGATED = 20_000_000
-"""How many states all resamples together may hold when each resample is aggregated anew; fewer resamples then."""
+"""How many states all resamples together may hold; of larger data there are fewer resamples."""
 
 
 class Aggregation:
@@ -52,21 +53,16 @@ class Aggregation:
         return {"outcome": SCORED if scores else SKIPPED, "payload": scores, "replicates": replicates}
 
     def _resample(self, resamples: int, seed: int) -> dict[str, list[float]]:
-        if hasattr(self._opened.instance, "combine"):
-            from evalsi.resampling import additive_totals  # numpy, when the pack has it, loads on use.
-
-            results = [self._opened.instance.combine(row) for row in additive_totals(self._states, resamples, seed)]
-        else:
-            generator = random.Random(seed)
-            size = len(self._states)
-            affordable = max(1, min(resamples, MAX_AGGREGATED // size))
-            results = [
-                self._opened.instance.aggregate(generator.choices(self._states, k=size)) for _ in range(affordable)
-            ]
-        return _columns(results)
+        instance, states = self._opened.instance, self._states
+        if hasattr(instance, "resample"):
+            return _columns(instance.resample(states, resamples, seed))
+        generator = random.Random(seed)
+        affordable = max(1, min(resamples, MAX_AGGREGATED // len(states)))
+        drawn = (generator.choices(states, k=len(states)) for _ in range(affordable))
+        return _columns(aggregate_states(self._opened, sample) for sample in drawn)
 
 
-def _columns(results: list[Any]) -> dict[str, list[float]]:
+def _columns(results: Iterable[Any]) -> dict[str, list[float]]:
     columns: dict[str, list[float]] = {}
     for result in results:
         for score in scores_of(result):
