@@ -9,7 +9,7 @@ import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -47,6 +47,7 @@ class Request:
     Args:
         source: gives the rows.
         evaluators: what to score them with.
+        params: evaluator's name → its params, for those that do not carry their own.
         mapping: field → path, from `--map`.
         limit: score so many records only; None scores all.
         concurrency: records in flight at once within a pack that waits (judges, async functions).
@@ -60,6 +61,7 @@ class Request:
 
     source: Source
     evaluators: Sequence[Wanted]
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mapping: dict[str, tuple[str, ...]] = field(default_factory=dict)
     limit: int | None = None
     concurrency: int = 16
@@ -105,6 +107,18 @@ class Evaluation:
     manifest: dict[str, Any]
     spool: ResultsSpool | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Manifest, summaries and findings as JSON; the results themselves are in the file."""
+        return {
+            "status": self.status.value,
+            "manifest": self.manifest,
+            "summaries": [summary.to_dict() for summary in self.summaries],
+            "findings": [
+                {"severity": finding.severity, "message": finding.message, "mend": finding.mend}
+                for finding in self.findings
+            ],
+        }
+
     def write(self, path: Path) -> None:
         """Write `results.json`; raises `OutputError`."""
         if self.spool is None:
@@ -139,6 +153,7 @@ async def _evaluate(
         started_at = datetime.now(UTC)
         plan = await make_plan(
             request.evaluators,
+            request.params,
             catalog,
             local,
             concurrency=request.concurrency,

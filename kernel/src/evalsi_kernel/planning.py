@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anyio import to_thread
@@ -19,6 +19,7 @@ from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.params import check_params
 from evalsi_kernel.pool import Pool, PoolLimits
 from evalsi_kernel.refs import CustomRef, parse_ref
+from evalsi_kernel.suggestions import did_you_mean
 from evalsi_kernel.tally import Instance
 from evalsi_kernel.worker import Launch, Opening, ServeInThread, start_worker
 
@@ -77,6 +78,7 @@ class _Group:
 
 async def make_plan(
     wanted: Sequence[Wanted],
+    params: Mapping[str, Mapping[str, Any]],
     catalog: Catalog,
     local: LocalPack | None,
     *,
@@ -94,6 +96,7 @@ async def make_plan(
     if not wanted:
         raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
     found = [one for want in wanted for one in await _find(want, catalog, local)]
+    found = _with_params(found, params)
     _check_all_params(found)
     _check_names(found)
     groups: dict[str, _Group] = {}
@@ -156,6 +159,25 @@ def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
         return EvaluatorInfo.from_dict({**table, "pack": pack})
     except (KeyError, TypeError, ValueError) as error:
         raise PackError(f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Mend it.") from error
+
+
+def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]]) -> list[_Found]:
+    """Give each evaluator the params that are named for it, by the user's name for it or by the evaluator's own."""
+    known = {name for one in found for name in (one.name, one.info.name, one.want.ref, one.info.ref)}
+    for name in params:
+        if name not in known:
+            names = ", ".join(one.name for one in found)
+            raise UsageError(
+                f"--param names {name!r}, which is not among the evaluators of this run.",
+                f"{did_you_mean(name, known)} They are {names}.".strip(),
+            )
+    full = []
+    for one in found:
+        own: dict[str, Any] = {}
+        for name in (one.info.ref, one.want.ref, one.info.name, one.name):
+            own |= params.get(name, {})
+        full.append(replace(one, want=replace(one.want, params=own | dict(one.want.params))))
+    return full
 
 
 def _check_all_params(found: Sequence[_Found]) -> None:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from evalsi_kernel.summaries import Summary
 
 
-def text_table(records: int, evaluators: int, summaries: Sequence[Summary]) -> str:
+def text_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
     """The table that `evalsi eval` prints: a line of counts, then a row a metric."""
     header, rows = _cells(summaries)
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     # Numbers at the end stand under each other's last digit; text stands at its left.
     right = {len(header) - 2, len(header) - 1}
-    lines = [f"{_count(records, 'record')} · {_count(evaluators, 'evaluator')}", ""]
+    lines = [_headline(records, evaluators, status), ""]
     for row in [header, *rows]:
         cells = [
             cell.rjust(width) if column in right else cell.ljust(width)
@@ -27,10 +27,10 @@ def text_table(records: int, evaluators: int, summaries: Sequence[Summary]) -> s
     return "\n".join(lines)
 
 
-def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary]) -> str:
+def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
     """The same table in Markdown."""
     header, rows = _cells(summaries)
-    lines = [f"{_count(records, 'record')} · {_count(evaluators, 'evaluator')}", ""]
+    lines = [_headline(records, evaluators, status), ""]
     lines.append(f"| {' | '.join(header)} |")
     lines.append("|" + "|".join(" --- " if column == 0 else " ---: " for column in range(len(header))) + "|")
     lines += [f"| {' | '.join(_escape(cell) for cell in row)} |" for row in rows]
@@ -67,6 +67,11 @@ def _label_lines(summaries: Sequence[Summary]) -> list[str]:
             counts = ", ".join(f"{label} {count}" for label, count in sorted(summary.labels.items()))
             lines.append(f"{summary.metric}: {counts}")
     return ["", *lines] if lines else []
+
+
+def _headline(records: int, evaluators: int, status: str) -> str:
+    line = f"{_count(records, 'record')} · {_count(evaluators, 'evaluator')}"
+    return line if status == "complete" else f"{line} · {status}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -160,11 +160,12 @@ def evaluate(
     paths: dict[str, tuple[str, ...]] = {}
     for field, column in (mapping or {}).items():
         add_mapping(paths, field, column)
-    wanted, local = _wanted(evaluators, dict(params or {}))
+    wanted, local = _wanted(evaluators)
     extensions = default_extensions()
     request = Request(
         source=_source(data),
         evaluators=wanted,
+        params=params or {},
         mapping=paths,
         limit=limit,
         concurrency=concurrency,
@@ -180,37 +181,25 @@ def evaluate(
     return Result(evaluation)
 
 
-def _wanted(evaluators: Sequence[Any], params: dict[str, Mapping[str, Any]]) -> tuple[list[Wanted], LocalPack | None]:
+def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
     from evalsi_kernel.errors import UsageError
     from evalsi_kernel.planning import LocalPack, Wanted
 
+    if isinstance(evaluators, str):
+        raise UsageError(f"evaluators is the text {evaluators!r}.", 'Give a list: ["exact-match"].')
     wanted: list[Wanted] = []
     targets: list[Any] = []
-    if isinstance(evaluators, str):
-        raise UsageError(f"evaluators is the text {evaluators!r}.", "Give a list: [\"exact-match\"].")
     for one in evaluators:
         spec = dict(one) if isinstance(one, Mapping) else {"ref": one}
-        ref, name, own = spec.pop("ref", None), spec.pop("name", None), dict(spec.pop("params", {}))
+        ref, name, params = spec.pop("ref", None), spec.pop("name", None), spec.pop("params", {})
         if spec:
             raise UsageError(f"An evaluator has the key {next(iter(spec))!r}.", "Its keys are ref, name and params.")
-        local = None
-        if not isinstance(ref, str):
-            local = len(targets)
+        if isinstance(ref, str):
+            wanted.append(Wanted(ref, name, params))
+        else:
+            wanted.append(Wanted("", name, params, local=len(targets)))
             targets.append(ref)
-        label = name or (ref if isinstance(ref, str) else getattr(ref, "__name__", ""))
-        wanted.append(Wanted(ref if isinstance(ref, str) else "", name, own, local))
-        params.setdefault(label, {})
-    definitions = from_objects(targets)
-    names = [definition.name for definition in definitions.values()]
-    wanted = [
-        Wanted(want.ref, want.name, {**_given(want, names, params), **want.params}, want.local) for want in wanted
-    ]
-    return wanted, _local_pack(definitions, LocalPack) if targets else None
-
-
-def _given(want: Wanted, names: list[str], params: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    name = want.name or (names[want.local] if want.local is not None else want.ref)
-    return params.get(name, {})
+    return wanted, _local_pack(from_objects(targets), LocalPack) if targets else None
 
 
 def _local_pack(definitions: dict[str, Definition], make: type[LocalPack]) -> LocalPack:

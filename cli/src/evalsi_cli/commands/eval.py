@@ -1,0 +1,120 @@
+"""`evalsi eval`: score outputs that exist.
+
+It turns flags into a request, and an evaluation into a table, Markdown or JSON on stdout; everything else is stderr's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.engine import Status
+from evalsi_kernel.errors import UsageError
+from evalsi_kernel.evaluation import Evaluation, Listener, Request, evaluate
+from evalsi_kernel.extensions import default_extensions, open_source
+from evalsi_kernel.mapping import parse_mapping
+from evalsi_kernel.params import parse_param_assignments
+from evalsi_kernel.planning import Wanted
+from evalsi_kernel.table import markdown_table, text_table
+
+from evalsi_cli.completions import complete_evaluators
+from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
+from evalsi_cli.terminal import ProgressLine, paint
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    add = parser.add_argument
+    add("--data", required=True, metavar="PATH", help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), hf://…, - for stdin")
+    evaluators = add(
+        "--evaluators",
+        required=True,
+        metavar="A,B",
+        action="append",
+        help="names, ./file.py:function or module:function; name=evaluator renames one",
+    )
+    evaluators.completer = complete_evaluators  # type: ignore[attr-defined]
+    add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="which column is which field; dots reach inside")
+    add("--param", action="append", default=[], metavar="NAME.KEY=VALUE", help="set a param (JSON when it parses as JSON)")
+    add("--limit", type=int, metavar="N", help="score the first N records only")
+    add("--concurrency", type=int, default=16, metavar="N", help="records in flight where evaluators wait (16)")
+    add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
+    add("--cluster-by", metavar="KEY", help="metadata key of correlated records; intervals then respect it")
+    add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")
+    add("--ci", default="auto", metavar="METHOD", help="auto, or bootstrap")
+    add("--output", type=Path, metavar="FILE", help="write results.json there")
+    add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
+    add("--quiet", action="store_true", help="no progress and no notices")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score, print, and say what should be known."""
+    progress = ProgressLine(options.limit, quiet=options.quiet)
+
+    class Shown(Listener):
+        def on_note(self, note: str) -> None:
+            progress.note(note)
+
+        def on_records(self, done: int) -> None:
+            progress.show(done)
+
+    extensions = default_extensions()
+    request = Request(
+        source=open_source(options.data, extensions),
+        evaluators=wanted_evaluators(options.evaluators),
+        params=parse_param_assignments(options.param),
+        mapping=parse_mapping(options.map),
+        limit=options.limit,
+        concurrency=options.concurrency,
+        processes=options.processes,
+        cluster_by=options.cluster_by,
+        confidence=options.confidence,
+        ci=options.ci,
+        output=options.output,
+    )
+    try:
+        evaluation = evaluate(request, default_catalog(), extensions, listener=Shown())
+    finally:
+        progress.clear()
+    print(rendered(evaluation, options.format))
+    return _tell_findings(evaluation, quiet=options.quiet)
+
+
+def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:
+    """Read `--evaluators`: comma-separated refs, each with an optional `name=` before it.
+
+    Raises:
+        UsageError: an empty name.
+    """
+    wanted = []
+    for word in (part.strip() for text in words for part in text.split(",")):
+        name, equals, ref = word.rpartition("=")
+        if not ref or (equals and not name):
+            raise UsageError(f"--evaluators has an empty name in {','.join(words)!r}.", "Write a,b or name=a.")
+        wanted.append(Wanted(ref, name or None))
+    return wanted
+
+
+def rendered(evaluation: Evaluation, form: str) -> str:
+    """The evaluation as a table, Markdown or JSON."""
+    if form == "json":
+        return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+    make = markdown_table if form == "markdown" else text_table
+    return make(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
+
+
+def _tell_findings(evaluation: Evaluation, *, quiet: bool) -> int:
+    code = OK
+    for finding in evaluation.findings:
+        if finding.severity == "problem":
+            code = ERROR
+            print(f"{paint('error:', 'red', sys.stderr)} {finding}", file=sys.stderr)
+        elif not quiet:
+            print(f"{paint('note:', 'yellow', sys.stderr)} {finding}", file=sys.stderr)
+    if evaluation.error is not None:
+        return tell(evaluation.error)
+    return INTERRUPTED if evaluation.status is Status.PARTIAL else code

@@ -1,0 +1,31 @@
+"""Every fault to a sentence on stderr and an exit code, in one place.
+
+It must not know a command.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from evalsi_kernel.errors import EvalsiError, UsageError
+
+from evalsi_cli.terminal import paint
+
+OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def exit_code_of(run: Callable[[], int]) -> int:
+    """Run a command; what it raises for a person to act on is printed, and becomes its exit code."""
+    try:
+        return run()
+    except EvalsiError as error:
+        return tell(error)
+
+
+def tell(error: EvalsiError) -> int:
+    """Print an error; returns the exit code that it stands for."""
+    print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
+    if error.mend:
+        print(f"  {error.mend}", file=sys.stderr)
+    return USAGE if isinstance(error, UsageError) else ERROR

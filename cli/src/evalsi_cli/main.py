@@ -1,0 +1,70 @@
+"""`evalsi`: finds the command, loads only that one, and turns every fault into a sentence and an exit code.
+
+It must not know what a command does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from evalsi_cli.parsing import Parser, first_word
+
+# The name, the module that holds it, and the line that --help shows.
+COMMANDS = {
+    "eval": ("evalsi_cli.commands.eval", "score outputs that exist"),
+    "catalog": ("evalsi_cli.commands.catalog", "list evaluators, what they need and their params"),
+    "doctor": ("evalsi_cli.commands.doctor", "check this machine and the packs"),
+    "completion": ("evalsi_cli.commands.completion", "print the shell's completion script"),
+    "version": ("evalsi_cli.commands.version", "print the version"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0 fine, 1 an error, 2 wrong usage, 130 interrupted, 141 a closed pipe."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read us has enough. Python would complain again at exit, so stdout goes nowhere from here.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+
+
+def _run(words: list[str]) -> int:
+    parser = build_parser(first_word(words))
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete  # Only while the shell completes.
+
+        argcomplete.autocomplete(parser)
+    options = parser.parse_args(words)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    module = importlib.import_module(COMMANDS[options.command][0])
+    # Errors are mapped in one place, loaded only once there is something to map.
+    from evalsi_cli.faults import exit_code_of
+
+    return exit_code_of(lambda: module.run(options))
+
+
+def build_parser(only: str | None = None) -> Parser:
+    """The parser of all commands; the flags of `only` (None: of every command) are loaded."""
+    parser = Parser(prog="evalsi", description="One tool that answers: how good is it?", epilog=EPILOG)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    wants_all = "_ARGCOMPLETE" in os.environ
+    for name, (module, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if wants_all or name == only:
+            importlib.import_module(module).configure(command)
+    return parser
+
+
+EPILOG = "`evalsi COMMAND --help` shows a command's flags. `evalsid COMMAND` is the same."

@@ -1,0 +1,58 @@
+"""An argument parser that says "did you mean", and exits with 2 as argparse does.
+
+It must not know any command.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse without abbreviations, which would make a new flag break an old script."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As argparse, but an unknown flag is met with the nearest known one."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            parser = self._command(getattr(options, "command", None)) or self
+            parser.error(f"there is no {unknown[0]!r} here. {parser.nearest(unknown[0])}".rstrip())
+        return options
+
+    def nearest(self, word: str) -> str:
+        """A "did you mean" for a flag."""
+        import difflib  # 10 ms that only a mistake pays.
+
+        known = [option for action in self._actions for option in action.option_strings]
+        close = difflib.get_close_matches(word.split("=")[0], known, 1)
+        return f"Did you mean {close[0]}?" if close else f"`{self.prog} --help` lists what there is."
+
+    def error(self, message: str) -> NoReturn:
+        """Print the mistake without the whole usage, and exit with 2."""
+        import difflib
+
+        if "invalid choice" in message and "'" in message:
+            word = message.split("'")[1]
+            known = [name for action in self._actions if action.choices for name in action.choices]
+            close = difflib.get_close_matches(word, known, 1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Choose one of {', '.join(map(str, known))}."
+            message = f"there is no {word!r}. {hint}"
+        self.exit(2, f"error: {message}\n`{self.prog} --help` shows the usage.\n")
+
+    def _command(self, name: str | None) -> Parser | None:
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction) and name in action.choices:
+                found: Parser = action.choices[name]
+                return found
+        return None
+
+
+def first_word(words: Sequence[str]) -> str | None:
+    """The command among the words, as far as one is there."""
+    return next((word for word in words if not word.startswith("-")), None)

@@ -1,0 +1,77 @@
+"""What a terminal can show: colour where it is wanted, and a line of progress.
+
+It must not know what is being done.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+from typing import TextIO
+
+COLOURS = {"red": "31", "yellow": "33", "dim": "2", "bold": "1"}
+BAR_EVERY_S = 0.1
+LINE_EVERY_S = 10.0
+
+
+def paint(text: str, colour: str, stream: TextIO) -> str:
+    """The text in a colour, on a terminal that wants colours (NO_COLOR and TERM=dumb say no)."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
+
+
+class ProgressLine:
+    """Records done, on stderr: one line that renews itself on a terminal, a plain line now and then elsewhere.
+
+    Args:
+        total: how many there will be, when that is known.
+        quiet: show nothing.
+    """
+
+    def __init__(self, total: int | None = None, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._total = total
+        self._quiet = quiet
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._started = self._shown = monotonic()
+        self._is_open = False
+
+    def note(self, sentence: str) -> None:
+        """Say something above the line."""
+        if not self._quiet:
+            self.clear()
+            print(sentence, file=self._stream, flush=True)
+
+    def show(self, done: int) -> None:
+        """Show how far it is, not oftener than is of use."""
+        now = monotonic()
+        every_s = BAR_EVERY_S if self._is_terminal else LINE_EVERY_S
+        if self._quiet or now - self._shown < every_s:
+            return
+        self._shown = now
+        rate = done / (now - self._started)
+        text = f"{done:,} records, {rate:,.0f}/s"
+        if self._total:
+            share = min(1.0, done / self._total)
+            left_s = (self._total - done) / rate if rate else 0
+            text = f"{_bar(share)} {share:4.0%}  {done:,} of {self._total:,} records, {rate:,.0f}/s, {left_s:,.0f} s left"
+        if self._is_terminal:
+            self._stream.write(f"\r\x1b[K{text}")
+            self._stream.flush()
+            self._is_open = True
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_open:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._is_open = False
+
+
+def _bar(share: float, width: int = 20) -> str:
+    full = round(share * width)
+    return "█" * full + "░" * (width - full)
