@@ -10,21 +10,22 @@ from collections.abc import Sequence
 class Moments:
     """Count, mean, variance and range of a stream of finite numbers.
 
-    The sum is carried in two floats (the rounded sum and what rounding left over), so the mean does not depend on the
-    order in which chunks arrive; squared deviations are merged pairwise and keep their digits at any offset.
+    The sum is carried without any rounding, so the mean does not depend on the order in which chunks arrive. Squared
+    deviations are merged chunk by chunk; a mean far from zero costs the variance no digits.
 
     Source of the merge: Chan, Golub & LeVeque, Algorithms for computing the sample variance, The American
     Statistician 37 (1983).
     """
 
-    __slots__ = ("_left_over", "_overflowed", "_squares", "_sum", "high", "low", "n")
+    __slots__ = ("_origin", "_origin_sum", "_overflowed", "_squares", "_sum_parts", "high", "low", "n")
 
     def __init__(self) -> None:
         self.n = 0
         self.low = math.inf
         self.high = -math.inf
-        self._sum = 0.0
-        self._left_over = 0.0
+        self._sum_parts: list[float] = []  # they add up to the sum exactly; two or three of them in practice
+        self._origin = 0.0
+        self._origin_sum = 0.0  # of (value - origin)
         self._squares = 0.0
         self._overflowed = False
 
@@ -39,7 +40,8 @@ class Moments:
         if not all(map(math.isfinite, values)):
             raise ValueError("A value is NaN or infinite; report it as an error of its record, not as a number.")
         try:
-            self._add_sums(values)
+            self._add_squares(values)
+            self._sum_parts = _exact_parts([*self._sum_parts, *values])
         except OverflowError:
             # Values near the largest float still count; their mean is then unknown rather than wrong.
             self._overflowed = True
@@ -53,7 +55,7 @@ class Moments:
         if not self.n or self._overflowed:
             return None
         # Rounding may carry the quotient past the range of the values by one digit; -0.0 becomes 0.0.
-        return min(max(self._sum / self.n, self.low), self.high) + 0.0
+        return min(max(math.fsum(self._sum_parts) / self.n, self.low), self.high) + 0.0
 
     @property
     def variance(self) -> float | None:
@@ -65,13 +67,23 @@ class Moments:
         variance = self._squares / (self.n - 1)
         return variance if math.isfinite(variance) else None
 
-    def _add_sums(self, values: Sequence[float]) -> None:
+    def _add_squares(self, values: Sequence[float]) -> None:
         count = len(values)
-        chunk_sum = math.fsum(values)
-        chunk_mean = chunk_sum / count
-        deviation = math.dist(values, [chunk_mean] * count)
-        shift = chunk_mean - self._sum / self.n if self.n else 0.0
-        parts = (self._sum, self._left_over, chunk_sum, math.fsum([*values, -chunk_sum]))
-        self._sum = math.fsum(parts)
-        self._left_over = math.fsum([*parts, -self._sum])
-        self._squares += deviation * deviation + shift * shift * (self.n * count / (self.n + count))
+        if not self.n:
+            self._origin = values[0]
+        origin_sum = math.fsum([*values, *[-self._origin] * count])
+        deviation = math.dist(values, [self._origin + origin_sum / count] * count)
+        self._squares += deviation * deviation
+        if self.n:
+            # The difference of two means, taken from the origin: the means themselves may agree in all their digits.
+            shift = origin_sum / count - self._origin_sum / self.n
+            self._squares += shift * shift * (self.n * count / (self.n + count))
+        self._origin_sum += origin_sum
+
+
+def _exact_parts(values: list[float]) -> list[float]:
+    """A few floats whose exact sum is that of `values`: the rounded sum, what that rounding left over, and so on."""
+    parts: list[float] = []
+    while left_over := math.fsum([*values, *(-part for part in parts)]):
+        parts.append(left_over)
+    return parts
