@@ -13,7 +13,7 @@ from evalsi_kernel.errors import ConfigError
 
 
 def cache_dir() -> Path:
-    """The folder of what can be made again: `EVALSI_CACHE_DIR`, else `EVALSI_HOME/cache`, else the platform's user cache.
+    """The folder of what can be made again: `EVALSI_CACHE_DIR`, else `EVALSI_HOME/cache`, else the user's cache folder.
 
     Raises:
         ConfigError: no variable is set and the user has no home folder.
@@ -41,8 +41,8 @@ def home_dir() -> Path:
 def pack_search_path() -> list[Path]:
     """Folders that hold pack folders, first match first; an entry of `EVALSI_PLUGIN_PATH` may be a pack folder itself.
 
-    After `EVALSI_PLUGIN_PATH` come the packs that belong to this kernel (the checkout's when it runs from one, else those
-    that the `evalsi` wheel laid under the prefix), then the user's own. A folder need not exist.
+    After `EVALSI_PLUGIN_PATH` come the packs that belong to this kernel (the checkout's when it runs from one, else
+    those that the `evalsi` wheel laid under the prefix), then the user's own. A folder need not exist.
 
     Raises:
         ConfigError: neither `EVALSI_HOME` nor a home folder of the user is known.
@@ -56,8 +56,8 @@ def _bundled() -> list[Path]:
     checkout = here.parents[3]
     if here.parts[-4:-1] == ("kernel", "src", "evalsi_kernel") and (checkout / "plugins" / "packs").is_dir():
         return [checkout / "plugins" / "packs", checkout / "adapters"]
-    # A wheel's data lie under PREFIX where its code lies in PREFIX/lib/pythonX.Y/site-packages, which with --user is not
-    # sys.prefix; with --target they lie beside the code.
+    # A wheel's data lie under PREFIX where its code lies in PREFIX/lib/pythonX.Y/site-packages, which with --user is
+    # not sys.prefix; with --target they lie beside the code.
     prefixes = [*here.parents[4:5], Path(sys.prefix), here.parents[1]]
     return [prefix / "share" / "evalsi" / "packs" for prefix in prefixes]
 

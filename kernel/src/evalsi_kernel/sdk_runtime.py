@@ -21,8 +21,8 @@ def ensure_runtime() -> list[Path]:
     """Folders for the front of a pack's import path, which together hold `evalsi` and `evalsi_protocol` only.
 
     Where each package lies alone in its folder (a checkout's `sdk/src`) those folders are used as they are. Else both
-    packages are linked into a folder of the cache: their own folder is the host's `site-packages`, from where every package
-    of the host would come along.
+    packages are linked into a folder of the cache: their own folder is the host's `site-packages`, from where every
+    package of the host would come along.
 
     Raises:
         PackEnvironmentError: the SDK is not installed beside the kernel, or the cache cannot be written.
@@ -78,7 +78,7 @@ def _link(link: Path, target: Path) -> None:
             return
     except FileNotFoundError:
         link.parent.mkdir(parents=True, exist_ok=True)
-    # Made beside it and renamed: another process never sees a moment without the link, and a race ends in the same link.
+    # Made beside it and renamed: no other process sees a moment without the link, and a race ends in the same link.
     fresh = link.with_name(f".{link.name}-{os.urandom(8).hex()}")
     os.symlink(target, fresh)
     os.replace(fresh, link)

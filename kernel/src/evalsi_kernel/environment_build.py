@@ -1,0 +1,277 @@
+"""Building a pack's environment with uv: locked, checked, stamped last and renamed into place.
+
+It must not know what a pack computes. Imported only when something has to be built or checked.
+"""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from evalsi_kernel.environment_plan import (
+    LAYOUT,
+    STAMP,
+    EnvironmentPlan,
+    Stamp,
+    base_python,
+    python_is_there,
+    read_stamp,
+)
+from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.pack_lock import PackLock, check_agreement, read_lock
+from evalsi_kernel.uv_faults import uv_fault
+
+WAIT_FOR_OTHER_S = 600.0
+UV_TIMEOUT_S = 1800.0
+HEALTH_TIMEOUT_S = 60.0
+
+# uv takes a locked file from the address in the lock, whatever these say; with one of them set its pip is used instead.
+INDEX_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX")
+# Of the user's settings of uv those that say where files come from; one like UV_NO_VERIFY_HASHES must not get through.
+PASSED_TO_UV = (
+    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX", "UV_OFFLINE", "UV_HTTP_"),
+    *(
+        "UV_CACHE_DIR",
+        "UV_NO_CACHE",
+        "UV_CONFIG_FILE",
+        "UV_NO_CONFIG",
+        "UV_LINK_MODE",
+        "UV_KEYRING_PROVIDER",
+        "UV_CONCURRENT_",
+    ),
+    *("UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_INSECURE_HOST", "UV_REQUEST_TIMEOUT", "UV_LOCK_TIMEOUT"),
+)
+
+
+def build_environment(
+    plan: EnvironmentPlan, *, unwanted: Stamp | None, on_progress: Callable[[str], None], offline: bool
+) -> Stamp:
+    """Build the plan's environment, or take the one that another process has built in the meantime.
+
+    Args:
+        plan: what to build and where.
+        unwanted: the stamp of a build that does not start: it alone is not taken, and is replaced.
+        on_progress: gets a line at the start and the end.
+        offline: take packages from uv's own cache only.
+
+    Raises:
+        PackEnvironmentError: codes `environment.*`.
+    """
+    lock = read_lock(plan.lock, plan.pack)
+    if plan.pyproject is not None:
+        check_agreement(lock, plan.pyproject, plan.pack)
+    uv = _find_uv(plan.pack)
+    envs = plan.folder.parent
+    try:
+        envs.mkdir(parents=True, exist_ok=True)
+        held = exclusive_lock(
+            envs / f"{plan.key}.lock",
+            timeout_s=WAIT_FOR_OTHER_S,
+            on_wait=lambda: on_progress(f"waiting for another process that builds the environment of {plan.pack}…"),
+        )
+        with held as descriptor:
+            stamp = read_stamp(plan)
+            if stamp is None or stamp == unwanted or not python_is_there(plan):
+                stamp = _Build(plan, lock, uv, descriptor, offline).run(on_progress)
+            return stamp
+    except OSError as error:
+        raise _cache_fault(plan, error) from error
+    except LockTimeout as error:
+        raise PackEnvironmentError(
+            f"Another process has been building the environment of the pack {plan.pack} for {WAIT_FOR_OTHER_S:g} s.",
+            f"Run this again once it is done; see who holds {envs / plan.key}.lock.",
+            code="environment.busy",
+        ) from error
+
+
+def confirm_agreement(plan: EnvironmentPlan) -> None:
+    """Check a `pyproject.toml` that changed since the environment was built, and note that it still fits the lock.
+
+    Raises:
+        PackEnvironmentError: `environment.lock_stale`.
+    """
+    assert plan.pyproject is not None
+    assert plan.agreement is not None
+    check_agreement(read_lock(plan.lock, plan.pack), plan.pyproject, plan.pack)
+    # In a cache that is read-only the note cannot be kept, and the check is made each time.
+    with suppress(OSError):
+        (plan.folder / plan.agreement).touch()
+
+
+class _Build:
+    """One build, under the lock of its key."""
+
+    def __init__(self, plan: EnvironmentPlan, lock: PackLock, uv: str, descriptor: int, offline: bool) -> None:
+        self._plan = plan
+        self._lock = lock
+        self._uv = uv
+        self._descriptor = descriptor
+        self._offline = ["--offline"] if offline else []
+        self._scratch = plan.folder.parent / f".tmp-{plan.key}-{os.getpid()}"
+        self._env = self._scratch / "env"
+        self._project = self._scratch / "project"
+
+    def run(self, on_progress: Callable[[str], None]) -> Stamp:
+        plan = self._plan
+        again = plan.folder.exists()
+        on_progress(f"building the environment of {plan.pack} ({'again' if again else 'first use'})…")
+        started_s = time.monotonic()
+        self._sweep()
+        try:
+            self._scratch.mkdir()
+            self._write_project()
+            self._install()
+            self._check_health()
+            self._write_stamp(time.monotonic() - started_s)
+            if again:
+                plan.folder.rename(self._scratch / "replaced")
+            self._env.rename(plan.folder)
+        finally:
+            self._sweep()
+        on_progress(f"built the environment of {plan.pack} in {time.monotonic() - started_s:.1f} s")
+        stamp = read_stamp(plan)
+        assert stamp is not None
+        return stamp
+
+    def _sweep(self) -> None:
+        """Remove what this build, or one that was killed, left; under the lock nobody else can be using it."""
+        for left in self._scratch.parent.glob(f".tmp-{self._plan.key}-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def _write_project(self) -> None:
+        """A project of the lock's name and nothing more: no setting of the pack's own can bend the installation."""
+        self._project.mkdir()
+        (self._project / "uv.lock").write_bytes(self._plan.lock)
+        (self._project / "pyproject.toml").write_text(
+            f'[project]\nname = {json.dumps(self._lock.project)}\nversion = "0"\n'
+            f"requires-python = {json.dumps(self._lock.requires_python)}\n\n"
+            # Its own workspace: uv would search the folders above for one.
+            "[tool.uv]\npackage = false\n\n[tool.uv.workspace]\nmembers = []\n",
+            encoding="utf-8",
+        )
+
+    def _install(self) -> None:
+        python, env, project = base_python(), str(self._env), str(self._project)
+        locked = ["--frozen", "--no-dev", "--project", project, "--python", python]
+        # Relocatable, because it is renamed after it was built.
+        self._run("venv", "--relocatable", "--no-project", "--python", python, env)
+        if not any(os.environ.get(name) for name in INDEX_VARIABLES):
+            only_wheels = ["--no-install-project", "--no-install-local", "--no-build"]
+            self._run("sync", *locked, *only_wheels, *self._offline, "--compile-bytecode")
+            return
+        requirements = str(self._scratch / "requirements.txt")
+        self._run("export", *locked, "--no-emit-project", "--no-emit-local", "-q", "-o", requirements)
+        checked = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", requirements]
+        self._run("pip", "install", *checked, *self._offline, "--compile-bytecode", "--python", f"{env}/bin/python")
+
+    def _run(self, *arguments: str) -> None:
+        variables = {"UV_PROJECT_ENVIRONMENT": str(self._env)}
+        code, output = self._call([self._uv, *arguments], variables, UV_TIMEOUT_S)
+        if code:
+            raise uv_fault(self._plan.pack, output)
+
+    def _check_health(self) -> None:
+        code, output = self._call(
+            [str(self._env / "bin" / "python"), "-I", "-c", "import msgpack"], {}, HEALTH_TIMEOUT_S
+        )
+        if code:
+            last = (output.strip() or f"exit code {code}").splitlines()[-1]
+            raise PackEnvironmentError(
+                f"The new environment of the pack {self._plan.pack} does not work: {last}.",
+                f"See whether {base_python()} starts and is the Python that its wheels were made for.",
+                code="environment.broken",
+                output=output,
+            )
+
+    def _call(self, command: Sequence[str], variables: dict[str, str], timeout_s: float) -> tuple[int, str]:
+        """Run a child to its end; its exit code, and what it printed to either stream."""
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self._scratch,
+                env=child_variables(os.environ) | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+                # When this process is killed the child runs on: it holds the lock until it ends, too.
+                pass_fds=[self._descriptor],
+            )
+        except subprocess.TimeoutExpired as error:
+            raise PackEnvironmentError(
+                f"The environment of the pack {self._plan.pack} was not built within {timeout_s:g} s.",
+                "See whether the network stalls, then run this again.",
+                code="environment.build_failed",
+            ) from error
+        except OSError as error:
+            return 127, f"error: {command[0]} does not start: {error.strerror or error}"
+        return done.returncode, done.stdout
+
+    def _write_stamp(self, seconds: float) -> None:
+        plan = self._plan
+        if plan.agreement is not None:
+            (self._env / plan.agreement).touch()
+        fields = {
+            "layout": LAYOUT,
+            "lock_sha256": plan.lock_sha256,
+            "uses_host_sdk": self._lock.uses_host_sdk,
+            "pack": plan.pack,
+            "python": base_python(),
+            "python_version": sys.version,
+            "uv": importlib.metadata.version("uv"),
+            "built_at": datetime.datetime.now(datetime.UTC).isoformat(),
+            "build_s": round(seconds, 3),
+        }
+        (self._env / STAMP).write_text(json.dumps(fields, indent=1), encoding="utf-8")
+
+
+def child_variables(host: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a child of the build: the host's, without what would change what is installed or where."""
+    dropped = ("UV_", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH")
+    kept = {
+        name: value for name, value in host.items() if name.startswith(PASSED_TO_UV) or not name.startswith(dropped)
+    }
+    return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
+
+
+def _find_uv(pack: str) -> str:
+    try:
+        import uv
+
+        return os.fsdecode(uv.find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        raise PackEnvironmentError(
+            f"uv, which builds the environment of the pack {pack}, cannot be found beside evalsi.",
+            f"Run `{sys.executable} -m pip install uv`.",
+            code="environment.no_uv",
+        ) from error
+
+
+def _cache_fault(plan: EnvironmentPlan, error: OSError) -> PackEnvironmentError:
+    """Say in a sentence why files cannot be made in the cache."""
+    place = error.filename or plan.folder.parent
+    why = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return PackEnvironmentError(
+            f"The environment of the pack {plan.pack} does not fit: {why} ({place}).",
+            "Free some space, or set EVALSI_CACHE_DIR to a folder with room.",
+            code="environment.disk_full",
+        )
+    return PackEnvironmentError(
+        f"The environment of the pack {plan.pack} cannot be kept in the cache: {why} ({place}).",
+        "Make that folder writable, or set EVALSI_CACHE_DIR to one that is.",
+        code="environment.cache_unwritable",
+    )
