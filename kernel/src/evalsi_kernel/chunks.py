@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import Packed, pack_array
 from evalsi_protocol.methods import OUTCOMES
 
@@ -17,8 +18,9 @@ Outcome = tuple[str, Any]
 """What an item says of a record: the outcome's name and its payload."""
 
 
-class BadItem(Exception):
-    """A pack sent an item that cannot be: twice, unknown, or malformed."""
+_ANSWERED_TWICE = WireError(
+    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Mend the pack."
+)
 
 
 @dataclass
@@ -79,15 +81,21 @@ class Flight:
         chunk: the chunk.
         sessions: the sessions asked.
         indices: the records asked, as positions in the chunk; None means all.
+        suspect: whether it is asked again after a crash that one of its records may have caused; it then goes alone, so
+            that the next crash tells more.
     """
 
-    __slots__ = ("answered_before", "chunk", "indices", "request_id", "sessions")
+    __slots__ = ("answered_before", "chunk", "fault", "indices", "request_id", "sessions", "suspect")
 
-    def __init__(self, chunk: Chunk, sessions: tuple[int, ...], indices: list[int] | None = None) -> None:
+    def __init__(
+        self, chunk: Chunk, sessions: tuple[int, ...], indices: list[int] | None = None, *, suspect: bool = False
+    ) -> None:
         self.chunk = chunk
         self.sessions = sessions
         self.indices = indices
         self.request_id = 0
+        self.fault = ""
+        self.suspect = suspect
         # Pairs that an earlier process had answered, and that come along when their record is asked again.
         self.answered_before: set[tuple[int, int]] = set()
 
@@ -103,30 +111,25 @@ class Flight:
         return pack_array([self.chunk.packed[index] for index in self.indices], len(self.indices))
 
     def take(self, items: list[list[Any]]) -> None:
-        """Take the items that came for this flight.
-
-        Raises:
-            BadItem: an item is malformed, was not asked for, or came twice.
-        """
+        """Take the items that came for this flight; one that cannot be becomes a fault, and costs its own record only."""
         columns, indices = self.chunk.columns, self.indices
         fresh = 0
         for item in items:
             try:
                 session, position, kind, payload = item[:4]
-                if position < 0:
-                    raise IndexError(position)
+                if position < 0 or kind not in OUTCOMES:
+                    raise ValueError(kind)
                 index = position if indices is None else indices[position]
                 column = columns[session]
                 previous = column[index]
-            except (KeyError, IndexError, ValueError, TypeError) as error:
-                raise BadItem(f"sent the item {str(item)[:200]}, which answers nothing that was asked") from error
-            if kind not in OUTCOMES:
-                raise BadItem(f"sent the outcome {kind!r}, which there is not")
+            except (KeyError, IndexError, ValueError, TypeError):
+                self.fault = f"it sent the item {str(item)[:200]}, which answers nothing that was asked"
+                continue
             if previous is None:
                 column[index] = (kind, payload)
                 fresh += 1
             elif not self._is_repeat(session, index):
-                raise BadItem(f"answered twice for the record {self.chunk.ids[index]!r}")
+                column[index] = ("error", _ANSWERED_TWICE.to_body())
         self.chunk.answered(fresh)
 
     def _is_repeat(self, session: int, index: int) -> bool:
@@ -144,13 +147,13 @@ class Flight:
     def again(self) -> list[Flight]:
         """What is still to be asked, as one flight, or none."""
         pairs = self.open_pairs()
-        return [self._of(pairs)] if pairs else []
+        return [self._of(pairs, suspect=False)] if pairs else []
 
     def halves(self) -> list[Flight]:
         """What is still to be asked, cut in two by records, or by sessions when one record is left."""
         pairs = self.open_pairs()
         if len(pairs) < 2:
-            return [self._of(pairs)] if pairs else []
+            return [self._of(pairs, suspect=True)] if pairs else []
         indices = sorted({index for _, index in pairs})
         if len(indices) > 1:
             middle = indices[len(indices) // 2]
@@ -158,12 +161,12 @@ class Flight:
         else:
             middle = len(pairs) // 2
             parts = (pairs[:middle], pairs[middle:])
-        return [self._of(part) for part in parts]
+        return [self._of(part, suspect=True) for part in parts]
 
-    def _of(self, pairs: list[tuple[int, int]]) -> Flight:
+    def _of(self, pairs: list[tuple[int, int]], *, suspect: bool) -> Flight:
         sessions = tuple(session for session in self.sessions if any(pair[0] == session for pair in pairs))
         indices = sorted({index for _, index in pairs})
-        part = Flight(self.chunk, sessions, indices)
+        part = Flight(self.chunk, sessions, indices, suspect=suspect)
         wanted = set(pairs)
         part.answered_before = {(session, index) for session in sessions for index in indices} - wanted
         return part

@@ -21,7 +21,7 @@ from evalsi_kernel.watchdog import watch
 from evalsi_kernel.worker import Launch, Opening, Worker, start_worker
 
 LANES = 4
-MAX_POISON = 20
+MAX_POISON = 10
 BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -55,6 +55,7 @@ class Pool:
         self.launch = launch
         self.limits = limits
         self.restarts = 0
+        self.replacements = 0
         self._openings = list(openings)
         self._queue: deque[Flight] = deque()
         self._changed = asyncio.Condition()
@@ -191,20 +192,38 @@ class Pool:
             except RequestFailed as failure:
                 if failure.gone:
                     return
-                worker.flights.remove(flight)
+                await self._landed(worker, flight)
                 await self._refused(flight, failure.error)
             else:
                 self._barren = 0
+                await self._landed(worker, flight)
                 self._close_gaps(flight)
             if self._is_bloated(worker):
                 return
 
     async def _next(self, worker: Worker) -> Flight | None:
         async with self._changed:
-            await self._changed.wait_for(lambda: bool(self._queue) or self._closing or worker.is_over)
-            if worker.is_over or self._cancelled or not self._queue or worker.fault:
+            await self._changed.wait_for(lambda: self._may_take(worker) or self._is_done(worker))
+            if self._is_done(worker):
                 return None
-            return self._queue.popleft()
+            flight = self._queue.popleft()
+            worker.flights.append(flight)
+            return flight
+
+    def _may_take(self, worker: Worker) -> bool:
+        """Whether this process can be given the next flight; a suspect one goes alone."""
+        if not self._queue:
+            return False
+        return not worker.flights or not (self._queue[0].suspect or any(flight.suspect for flight in worker.flights))
+
+    def _is_done(self, worker: Worker) -> bool:
+        finished = self._closing and not self._queue
+        return worker.is_over or self._cancelled or bool(worker.fault) or finished
+
+    async def _landed(self, worker: Worker, flight: Flight) -> None:
+        async with self._changed:
+            worker.flights.remove(flight)
+            self._changed.notify_all()
 
     async def _wake_when_over(self, worker: Worker) -> None:
         await worker.connection.is_over.wait()
@@ -216,7 +235,7 @@ class Pool:
         if not limit or worker.process is None:
             return False
         if not worker.fault and worker.process.resident_bytes() > limit:
-            worker.fault = f"held more than {limit / 1e6:,.0f} MB and was replaced"
+            worker.fault = f"held more than {limit / 1e6:,.0f} MB"
         return bool(worker.fault)
 
     # -- after a fault --------------------------------------------------------------------------------------------
@@ -224,6 +243,7 @@ class Pool:
     async def _recover(self, worker: Worker) -> None:
         flights = worker.flights
         if not worker.is_over and not flights:
+            self.replacements += 1
             return
         self.restarts += 1
         epitaph = await worker.epitaph()
@@ -277,9 +297,9 @@ class Pool:
 
     def _close_gaps(self, flight: Flight) -> None:
         for session, index in flight.open_pairs() if flight.chunk.unanswered else ():
-            error = WireError(
-                "pack.no_answer", "The pack finished without an answer for this record.", "Report it to its author."
-            )
+            message = "The pack finished without an answer for this record"
+            message += f"; {flight.fault}." if flight.fault else "."
+            error = WireError("pack.no_answer", message, "Mend the pack.")
             flight.chunk.put(session, index, ("error", error.to_body()))
 
     async def _requeue(self, flights: list[Flight]) -> None:

@@ -31,10 +31,11 @@ async def watch(worker: Worker, record_timeout_s: float) -> None:
 
 async def _examine(worker: Worker, record_timeout_s: float) -> None:
     before = worker.progress_at
+    ping_s = min(PING_S, record_timeout_s)
     try:
-        answer = await asyncio.wait_for(worker.connection.request("ping", {}), PING_S)
+        answer = await asyncio.wait_for(worker.connection.request("ping", {}), ping_s)
     except asyncio.TimeoutError:
-        worker.kill(f"did not answer a ping within {PING_S:g} s")
+        worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
         await worker.connection.is_over.wait()
         return
     except RequestFailed:

@@ -16,7 +16,7 @@ from evalsi_protocol.channels import Channel
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
-from evalsi_kernel.chunks import BadItem, Flight
+from evalsi_kernel.chunks import Flight
 from evalsi_kernel.connection import Connection, RequestFailed
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.pack_process import Command, PackProcess, start_process
@@ -93,7 +93,7 @@ class Worker:
         return described
 
     async def score(self, flight: Flight) -> None:
-        """Ask for a flight's outcomes and wait for all of them.
+        """Ask for the outcomes of a flight, which is among `flights`, and wait for all of them.
 
         Raises:
             RequestFailed: the pack failed the request or is gone; the flight knows what is still open.
@@ -101,19 +101,14 @@ class Worker:
 
         def take(items: list[list[Any]]) -> None:
             self.progress_at = monotonic()
-            try:
-                flight.take(items)
-            except BadItem as bad:
-                self.kill(f"{bad}")
+            flight.take(items)
 
         body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
-        if not self.flights:
+        if len(self.flights) < 2:
             self.progress_at = monotonic()
-        self.flights.append(flight)
         pending = await self.connection.start_request("score", body, take)
         flight.request_id = pending.id
         await pending.answer
-        self.flights.remove(flight)
 
     def kill(self, fault: str) -> None:
         """End the pack at once, because of this fault; whoever waits for it is told."""

@@ -1,0 +1,73 @@
+"""Pools over real processes, for the supervisor's tests."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evalsi_kernel.chunks import Chunk, Outcome
+from evalsi_kernel.pack_process import Command
+from evalsi_kernel.pool import Pool, PoolLimits
+from evalsi_kernel.worker import Launch, Opening
+from evalsi_protocol.frames import pack
+
+NAUGHTY = Path(__file__).parent / "naughty"
+BOUND_S = 40.0
+
+T = TypeVar("T")
+
+
+def launch(evaluators: Path = NAUGHTY / "evaluators.py", *, start_timeout_s: float = 20.0) -> Launch:
+    argv = [sys.executable, "-m", "evalsi.serving", "--file", str(evaluators)]
+    return Launch("naughty", Command(argv, whole_environment=True), start_timeout_s=start_timeout_s)
+
+
+def launch_raw(fault: str) -> Launch:
+    return Launch(fault, Command([sys.executable, str(NAUGHTY / "raw_packs.py"), fault], whole_environment=True))
+
+
+def chunk_of(outputs: Sequence[str]) -> Chunk:
+    ids = [str(index) for index in range(len(outputs))]
+    packed = [pack({"id": i, "output": output}) for i, output in zip(ids, outputs, strict=True)]
+    return Chunk(packed, ids, list(range(1, len(ids) + 1)))
+
+
+async def answered(pool: Pool, chunk: Chunk) -> list[Outcome | None]:
+    """Score a chunk; its first session's outcomes."""
+    event = asyncio.Event()
+    chunk.when_answered = event.set
+    chunk.expect(pool.sessions)
+    await pool.submit(chunk)
+    await event.wait()
+    return chunk.columns[pool.sessions[0]]
+
+
+def score(
+    started: Launch, evaluator: str, *chunks: Chunk, limits: PoolLimits | None = None
+) -> tuple[list[list[Outcome | None]], Pool]:
+    """Score chunks one after another in a pool of its own; their outcomes, and the pool as it was at the end."""
+
+    async def work() -> tuple[list[list[Outcome | None]], Pool]:
+        pool = Pool(started, [Opening(1, evaluator)], limits or PoolLimits())
+        await pool.start()
+        try:
+            return [await answered(pool, chunk) for chunk in chunks], pool
+        finally:
+            await pool.close()
+
+    return bounded(work)
+
+
+def bounded(work: Callable[[], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with asyncio.timeout(BOUND_S):
+            return await work()
+
+    return asyncio.run(run())
+
+
+def kinds(column: list[Any]) -> list[str]:
+    return [outcome[0] for outcome in column]
