@@ -1,0 +1,119 @@
+"""How a user names an evaluator: `[pack/]name[@version]`, or a file or module of their own and an attribute of it.
+
+Grammar only: it must not know which evaluators there are, nor whether a file exists.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from evalsi_kernel.errors import ConfigError
+
+EVALUATOR_NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
+PACK_NAME = r"[a-z0-9][a-z0-9_-]*(?:/[a-z0-9][a-z0-9_-]*)?"
+VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]*"
+
+# Wider than the names of packs, so that a capital letter gets a suggestion instead of a lesson in grammar.
+_QUALIFIER = r"[\w-]+(?:/[\w-]+)?"
+_REF = rf"(?:({_QUALIFIER})/)?([\w-]+)(?:@({VERSION}))?"
+_PATH_STARTS = ("./", "../", "/", "~", ".\\", "..\\")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorRef:
+    """An evaluator of the catalog.
+
+    Args:
+        qualifier: what stands before the name: a pack, a publisher, "builtin", or "".
+        name: the evaluator's own name.
+        version: the version wanted, as far as it is given; "" takes the one there is.
+    """
+
+    qualifier: str
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return "".join((f"{self.qualifier}/" if self.qualifier else "", self.name, self.version and f"@{self.version}"))
+
+    def admits(self, version: str) -> bool:
+        """Whether an evaluator of this version is meant: "1" means "1" and "1.x.y"."""
+        return not self.version or version == self.version or version.startswith(f"{self.version}.")
+
+
+@dataclass(frozen=True, slots=True)
+class CustomRef:
+    """An evaluator of the user's own.
+
+    Args:
+        kind: "file" or "module".
+        target: the path as written, or the module's dotted name.
+        attribute: the function or class; "" means every evaluator in it.
+    """
+
+    kind: Literal["file", "module"]
+    target: str
+    attribute: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.target}:{self.attribute}" if self.attribute else self.target
+
+
+def parse_ref(text: str) -> EvaluatorRef | CustomRef:
+    """Tell what kind of evaluator a text names, and take it apart.
+
+    Raises:
+        ConfigError: `config.evaluator`; the text has none of the forms.
+    """
+    ref = text.strip()
+    if custom := _custom(ref):
+        return custom
+    if match := re.fullmatch(_REF, ref):
+        qualifier, name, version = match.groups(default="")
+        return EvaluatorRef(qualifier, name, version)
+    if not ref:
+        raise _malformed("The name of an evaluator is empty.", "Name one, such as exact-match.")
+    module, dot, attribute = ref.rpartition(".")
+    if dot and _is_dotted(module) and _is_dotted(attribute):
+        raise _malformed(
+            f'"{ref}" is not the name of an evaluator.', f"For an attribute of a module write {module}:{attribute}."
+        )
+    raise _malformed(
+        f'"{ref}" is not the name of an evaluator.',
+        "Write a name such as exact-match, core/exact-match or exact-match@1, "
+        "or code of your own such as ./my_evals.py:polite or acme.metrics:tone.",
+    )
+
+
+def _custom(ref: str) -> CustomRef | None:
+    target, colon, attribute = ref.rpartition(":")
+    if ref.endswith(".py"):
+        return CustomRef("file", ref)
+    if colon and target.endswith(".py"):
+        return CustomRef("file", target, _checked_attribute(ref, target, attribute))
+    if ref.startswith(_PATH_STARTS):
+        raise _malformed(f'"{ref}" names no Python file.', "Name one that ends in .py, such as ./my_evals.py:polite.")
+    if colon and _is_dotted(target):
+        return CustomRef("module", target, _checked_attribute(ref, target, attribute))
+    return None
+
+
+def _checked_attribute(ref: str, target: str, attribute: str) -> str:
+    if not _is_dotted(attribute):
+        raise _malformed(
+            f'"{ref}": "{attribute}" is not the name of a function or class.',
+            f"Write {target}:NAME, or {target} alone for all that is in it."
+            if target.endswith(".py")
+            else f"Write {target}:NAME.",
+        )
+    return attribute
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _malformed(message: str, mend: str) -> ConfigError:
+    return ConfigError(message, mend, code="config.evaluator")

@@ -1,0 +1,41 @@
+"""The "did you mean" of every error about an unknown name.
+
+It must not know what the names stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LONGEST_WORD = 100
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The sentence `Did you mean "x"?` for the known name that is nearest to `word`, or "" when none is near."""
+    nearest = _nearest(word, list(known))
+    return f'Did you mean "{nearest}"?' if nearest is not None else ""
+
+
+def choose(word: str, known: Iterable[str]) -> str:
+    """The mend for an unknown name where the known ones are few: `Did you mean "x"? Use: x, y.`"""
+    names = list(known)
+    return f"{did_you_mean(word, names)} Use: {', '.join(names) or 'none'}.".strip()
+
+
+def _nearest(word: str, known: list[str]) -> str | None:
+    plain = _plain(word)
+    for name in known:
+        if _plain(name) == plain:
+            return name
+    if len(word) > _LONGEST_WORD:
+        return None
+    # Imported when a name is wrong, which is seldom.
+    from difflib import get_close_matches
+
+    by_plain = {_plain(name): name for name in reversed(known)}
+    close = get_close_matches(plain, by_plain, n=1)
+    return by_plain[close[0]] if close else None
+
+
+def _plain(word: str) -> str:
+    return word.casefold().replace("_", "-")
