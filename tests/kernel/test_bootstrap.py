@@ -133,11 +133,18 @@ def test_units_without_spread_give_no_interval(values: list[float]) -> None:
     assert bootstrap(values) is None
 
 
+def test_a_level_that_two_thousand_resamples_cannot_place_gives_no_interval() -> None:
+    values = [1.0, 2.0, 4.0, 8.0]
+
+    assert bootstrap(values, level=0.999) is not None
+    assert bootstrap(values, level=0.9995) is None
+
+
 @pytest.mark.parametrize(
     ("clusters", "method", "low"),
     [
-        (None, "wilson (bootstrap has no spread)", wilson(6, 6, 0.95).low),
-        (["r1", "r2"] * 3, "clustered-wilson (bootstrap has no spread)", wilson(2, 2, 0.95).low),
+        (None, "wilson (bootstrap gives none)", wilson(6, 6, 0.95).low),
+        (["r1", "r2"] * 3, "clustered-wilson (bootstrap gives none)", wilson(2, 2, 0.95).low),
     ],
 )
 def test_an_all_pass_sample_is_shown_with_wilsons_interval_and_says_so(

@@ -43,7 +43,7 @@ class IntervalMethod(Protocol):
             seed: seed of any random choice; the same seed and the same units, in any order, give the same interval.
 
         Returns:
-            The interval, or None where the method finds no spread to make one from.
+            The interval, or None where the method has none, above all where the units have no spread.
         """
         ...
 

@@ -45,7 +45,7 @@ class PassSample:
         return math.sqrt(self._passed * failed / (self.n * (self.n - 1)))
 
     def interval(self, level: float, method: IntervalMethod | None) -> Interval | None:
-        """Wilson's interval or its clustered form, or that of `method`; Wilson's also where that finds no spread."""
+        """Wilson's interval or its clustered form, or that of `method`; Wilson's also where that gives none."""
         usual = self._wilson(level)
         if usual is None or method is None:
             return usual
@@ -55,7 +55,7 @@ class PassSample:
             sums = array("d", [1.0]) * self._passed + array("d", [0.0]) * (self.n - self._passed)
             counts = array("d", [1.0]) * self.n
         found = method.interval(sums, counts, level, _SEED)
-        return found or replace(usual, method=f"{usual.method} ({method.name} has no spread)")
+        return found or replace(usual, method=f"{usual.method} ({method.name} gives none)")
 
     def _wilson(self, level: float) -> Interval | None:
         if self.clusters is not None:

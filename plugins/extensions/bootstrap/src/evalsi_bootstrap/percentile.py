@@ -33,7 +33,8 @@ class PercentileBootstrap:
             seed: seed of the draws; units are sorted first, so the order in which they came does not matter.
 
         Returns:
-            The interval, or None without units, and where the ends coincide: all resamples agree.
+            The interval, or None without units, where the ends coincide (all resamples agree), and for levels that
+            need more resamples to have one beyond each end (with 2,000 those above 0.999).
         """
         if not counts:
             return None
