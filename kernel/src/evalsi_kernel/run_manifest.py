@@ -5,14 +5,15 @@ It holds no secret and no path beyond the data's own name.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.connection import VERSION
 from evalsi_kernel.engine import Ending
-from evalsi_kernel.environments import lock_sha256
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
 
@@ -44,7 +45,7 @@ def run_manifest(
             for instance in plan.instances
         ],
         "packs": [
-            {"name": pack.name, "version": pack.version, "lock_sha256": lock_sha256(pack.folder)} for pack in plan.packs
+            {"name": pack.name, "version": pack.version, "lock_sha256": _sha256(pack.folder / "uv.lock")} for pack in plan.packs
         ],
         "judge": None,
         "summary": {
@@ -61,3 +62,7 @@ def run_manifest(
             "cpus": os.cpu_count(),
         },
     }
+
+
+def _sha256(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

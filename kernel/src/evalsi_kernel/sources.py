@@ -1,0 +1,50 @@
+"""The seam of dataset readers: what a source of rows gives the kernel.
+
+It must not know a file format; readers are extensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row stands, for error sentences: `qa.jsonl, line 3`."""
+
+    source: str
+    number: int
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{self.source}, {self.unit} {self.number}"
+
+
+class Source(Protocol):
+    """Rows in order, from wherever they are."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in errors and in the manifest."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What its numbers count: line, row or element."""
+        ...
+
+    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+        """Rows with their 1-based numbers, about 64 kB of text a chunk; read once.
+
+        Raises:
+            DatasetError: a row cannot be read; the message says where.
+        """
+        ...
+
+    def sha256(self) -> str | None:
+        """Of the bytes read so far, in hex; None where bytes are not the truth."""
+        ...
