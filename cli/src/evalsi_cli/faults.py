@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from evalsi_kernel.errors import EvalsiError, UsageError
-
 from evalsi_cli.terminal import paint
+from evalsi_kernel.errors import EvalsiError, UsageError
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         import difflib  # 10 ms that only a mistake pays.
 
         known = [option for action in self._actions for option in action.option_strings]
-        close = difflib.get_close_matches(word.split("=")[0], known, 1)
+        close = difflib.get_close_matches(word.split("=", maxsplit=1)[0], known, 1)
         return f"Did you mean {close[0]}?" if close else f"`{self.prog} --help` lists what there is."
 
     def error(self, message: str) -> NoReturn:

@@ -56,7 +56,9 @@ class ProgressLine:
         if self._total:
             share = min(1.0, done / self._total)
             left_s = (self._total - done) / rate if rate else 0
-            text = f"{_bar(share)} {share:4.0%}  {done:,} of {self._total:,} records, {rate:,.0f}/s, {left_s:,.0f} s left"
+            text = (
+                f"{_bar(share)} {share:4.0%}  {done:,} of {self._total:,} records, {rate:,.0f}/s, {left_s:,.0f} s left"
+            )
         if self._is_terminal:
             self._stream.write(f"\r\x1b[K{text}")
             self._stream.flush()

@@ -111,7 +111,7 @@ class Flight:
         return pack_array([self.chunk.packed[index] for index in self.indices], len(self.indices))
 
     def take(self, items: list[list[Any]]) -> None:
-        """Take the items that came for this flight; one that cannot be becomes a fault, and costs its own record only."""
+        """Take the items that came for this flight; one that cannot be is a fault, and costs its own record only."""
         columns, indices = self.chunk.columns, self.indices
         fresh = 0
         for item in items:

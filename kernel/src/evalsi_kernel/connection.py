@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from evalsi_kernel.transports import Transport
 from evalsi_protocol.errors import ProtocolError, WireError
 from evalsi_protocol.greeting import kernel_hello
 from evalsi_protocol.machine import (
@@ -21,8 +23,6 @@ from evalsi_protocol.machine import (
     SessionEnded,
 )
 from evalsi_protocol.methods import PACK_REQUESTS, UNWINDOWED
-
-from evalsi_kernel.transports import Transport
 
 VERSION = "0.4.0"
 OnItems = Callable[[list[list[Any]]], None]
@@ -112,11 +112,9 @@ class Connection:
         if on_items is not None:
             self._on_items[request_id] = on_items
         self._send()
-        try:
-            await self._transport.drain()
-        except ConnectionError:
+        with suppress(ConnectionError):
             # The reader sees the end too, and fails this request with the pack's last words.
-            pass
+            await self._transport.drain()
         return Pending(request_id, future)
 
     def cancel_all(self) -> None:

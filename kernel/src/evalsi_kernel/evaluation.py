@@ -75,7 +75,9 @@ class Request:
     def check(self) -> None:
         """Refuse values that cannot be; raises `UsageError` or `OutputError`."""
         if self.concurrency < 1:
-            raise UsageError(f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more.")
+            raise UsageError(
+                f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more."
+            )
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"limit is {self.limit}; at least one record must be scored.", "Use 1 or more.")
         if not 0 < self.confidence < 1:
@@ -200,9 +202,7 @@ class _Scoring:
             )
             for instance in plan.instances
         ]
-        self._states = {
-            instance.session: States() for instance in plan.instances if instance.info.scope == "dataset"
-        }
+        self._states = {instance.session: States() for instance in plan.instances if instance.info.scope == "dataset"}
         keeps = request.keep_results or request.output is not None
         self._spool = ResultsSpool(request.output.parent if request.output else None) if keeps else None
 
@@ -289,7 +289,7 @@ def _run_in_loop(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     def run() -> None:
         try:
             outcome.append(asyncio.run(start()))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 -- raised again in the caller's thread.
             failure.append(error)
 
     thread = threading.Thread(target=run, name="evalsi-evaluate")

@@ -46,7 +46,8 @@ class PackProcess:
     """A running pack."""
 
     def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._process = process
         self._scratch = scratch
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
@@ -94,7 +95,7 @@ class PackProcess:
                 try:
                     await asyncio.wait_for(self._process.wait(), LEAVE_S)
                     break
-                except asyncio.TimeoutError:
+                except TimeoutError:
                     continue
         finally:
             self._signal(signal.SIGKILL)

@@ -139,7 +139,9 @@ async def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list
         launch = launch_custom(ref, want.ref)
         described = await _describe(launch)
         if want.name is not None and len(described) > 1:
-            raise UsageError(f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one.")
+            raise UsageError(
+                f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one."
+            )
         return [_Found(want.ref, want, info, launch=launch) for info in described]
     info = catalog.resolve(want.ref)
     return [_Found(info.pack, want, info, pack=catalog.pack(info.pack))]

@@ -1,7 +1,7 @@
 """The processes of one pack: work divided among them, and nothing lost when one crashes, hangs or lies.
 
-After a crash what is unanswered is asked again, the suspect flight in halves, so that a poison record ends as one error.
-It must not know what a record means.
+After a crash what is unanswered is asked again, the suspect flight in halves, so that a poison record ends as one
+error. It must not know what a record means.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalsi_protocol.errors import WireError
-
 from evalsi_kernel.chunks import Chunk, Flight
 from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.errors import ConfigError, EvalsiError
 from evalsi_kernel.watchdog import watch
 from evalsi_kernel.worker import Launch, Opening, Worker, start_worker
+from evalsi_protocol.errors import WireError
 
 LANES = 4
 MAX_POISON = 10
@@ -99,9 +98,7 @@ class Pool:
         if backlog > LANES and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
-    async def aggregate(
-        self, session: int, parts: Iterable[list[Any]], resamples: int, seed: int
-    ) -> dict[str, Any]:
+    async def aggregate(self, session: int, parts: Iterable[list[Any]], resamples: int, seed: int) -> dict[str, Any]:
         """One score for the whole from the states of a dataset-scope session, in the order of the data."""
         worker = next((worker for worker in self._workers if not worker.is_over), None)
         if worker is None:

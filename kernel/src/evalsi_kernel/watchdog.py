@@ -34,7 +34,7 @@ async def _examine(worker: Worker, record_timeout_s: float) -> None:
     ping_s = min(PING_S, record_timeout_s)
     try:
         answer = await asyncio.wait_for(worker.connection.request("ping", {}), ping_s)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
         await worker.connection.is_over.wait()
         return

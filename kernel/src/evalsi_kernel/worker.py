@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from evalsi_protocol.channels import Channel
-from evalsi_protocol.errors import WireError
-from evalsi_protocol.frames import pack_map
-
 from evalsi_kernel.chunks import Flight
 from evalsi_kernel.connection import Connection, RequestFailed
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.pack_process import Command, PackProcess, start_process
 from evalsi_kernel.transports import MemoryTransport, Transport, connect_unix
+from evalsi_protocol.channels import Channel
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import pack_map
 
 ServeInThread = Callable[[Channel], None]
 
@@ -74,7 +73,9 @@ class Worker:
         """What the pack says of itself and its evaluators."""
         return await self.connection.request("describe", {})
 
-    async def open(self, openings: Sequence[Opening], concurrency: int, record_timeout_s: float) -> list[dict[str, Any]]:
+    async def open(
+        self, openings: Sequence[Opening], concurrency: int, record_timeout_s: float
+    ) -> list[dict[str, Any]]:
         """Open the evaluators; returns what the pack says of each.
 
         Raises:
@@ -139,7 +140,7 @@ class Worker:
         if not self.is_over:
             try:
                 await asyncio.wait_for(self.connection.request("bye", {}), 1.0)
-            except (RequestFailed, asyncio.TimeoutError):
+            except (TimeoutError, RequestFailed):
                 self.fault = self.fault or "did not answer bye"
         self.connection.close_writing()
         if self.process is not None:
@@ -163,9 +164,11 @@ async def start_worker(launch: Launch) -> Worker:
             raise await _ended_at_start(worker, failure.error) from failure
         await worker.stop()
         raise PackError(
-            f"The pack {launch.name} refused to start: {failure.error.message}", failure.error.mend, code=failure.error.code
+            f"The pack {launch.name} refused to start: {failure.error.message}",
+            failure.error.mend,
+            code=failure.error.code,
         ) from failure
-    except asyncio.TimeoutError as error:
+    except TimeoutError as error:
         worker.kill("")
         await worker.stop()
         raise PackError(
@@ -186,7 +189,9 @@ async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
         worker.kill("")
         tail = worker.process.stderr_tail if worker.process else ""
         await worker.stop()
-        return PackError(f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.mend, code=error.code)
+        return PackError(
+            f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.mend, code=error.code
+        )
     epitaph = await worker.epitaph()
     await worker.stop()
     return PackError(
@@ -210,10 +215,14 @@ async def _transport(launch: Launch) -> tuple[Transport, PackProcess | None]:
             return await connect_unix(launch.socket), None
         except OSError as error:
             raise PackEnvironmentError(
-                f"No pack listens on {launch.socket}: {error}.", "Start it, or check the path.", code="environment.socket"
+                f"No pack listens on {launch.socket}: {error}.",
+                "Start it, or check the path.",
+                code="environment.socket",
             ) from error
     memory = MemoryTransport()
     assert launch.serve is not None
-    thread = threading.Thread(target=launch.serve, args=(memory.pack_channel,), name=f"evalsi-{launch.name}", daemon=True)
+    thread = threading.Thread(
+        target=launch.serve, args=(memory.pack_channel,), name=f"evalsi-{launch.name}", daemon=True
+    )
     thread.start()
     return memory, None

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsi_protocol.channels import Channel
-
 from evalsi.definition import Definition
 from evalsi.host import Host
 from evalsi.loading import from_objects
 from evalsi.record import Record
+from evalsi_protocol.channels import Channel
 
 if TYPE_CHECKING:
     import pandas
+
     from evalsi_kernel.evaluation import Evaluation
     from evalsi_kernel.planning import LocalPack, Wanted
     from evalsi_kernel.sources import Source

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
-
 from evalsi.definition import Definition
 from evalsi.host import Host, Load
 from evalsi.loading import from_file, from_module
+from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
 
 SWITCH_INTERVAL_S = 0.0005
 """How soon a computing thread lets the reader and the writer in; Python's own 5 ms would stall a full window."""
@@ -53,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--attribute", default="", help="only this evaluator of it")
     parser.add_argument("--name", default="", help="of the pack")
     parser.add_argument("--version", default="0", help="of the pack")
-    parser.add_argument("--listen", default="", help="unix:///path of a socket to serve on, instead of stdin and stdout")
+    parser.add_argument(
+        "--listen", default="", help="unix:///path of a socket to serve on, instead of stdin and stdout"
+    )
     options = parser.parse_args(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     load = _loader(options)

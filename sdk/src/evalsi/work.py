@@ -10,10 +10,6 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from evalsi_protocol.errors import WireError
-from evalsi_protocol.greeting import choose_major, pack_hello
-from evalsi_protocol.machine import RequestReceived
-
 from evalsi.aggregation import Aggregation
 from evalsi.context import Context
 from evalsi.definition import Definition
@@ -22,6 +18,9 @@ from evalsi.loading import LoadError
 from evalsi.opened import Opened, open_evaluator
 from evalsi.params import ParamError
 from evalsi.scoring import Running, Sessions, score_records
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.greeting import choose_major, pack_hello
+from evalsi_protocol.machine import RequestReceived
 
 if TYPE_CHECKING:
     from evalsi.async_scoring import AsyncScorer
@@ -70,7 +69,7 @@ class Work:
             self._host.fail(request.id, refusal.error)
         except LoadError as error:
             self._host.fail(request.id, WireError("pack.import", str(error), "", "pack"))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
             traceback.print_exc(file=sys.stderr)
             code = "pack.import" if request.method == "hello" else "pack.failed"
             message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"

@@ -11,6 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from evalsi_cli.completions import complete_evaluators
+from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
+from evalsi_cli.terminal import ProgressLine, paint
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.engine import Status
 from evalsi_kernel.errors import UsageError
@@ -21,15 +24,16 @@ from evalsi_kernel.params import parse_param_assignments
 from evalsi_kernel.planning import Wanted
 from evalsi_kernel.table import markdown_table, text_table
 
-from evalsi_cli.completions import complete_evaluators
-from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
-from evalsi_cli.terminal import ProgressLine, paint
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     add = parser.add_argument
-    add("--data", required=True, metavar="PATH", help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), hf://…, - for stdin")
+    add(
+        "--data",
+        required=True,
+        metavar="PATH",
+        help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), hf://…, - for stdin",
+    )
     evaluators = add(
         "--evaluators",
         required=True,
@@ -38,8 +42,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="names, ./file.py:function or module:function; name=evaluator renames one",
     )
     evaluators.completer = complete_evaluators  # type: ignore[attr-defined]
-    add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="which column is which field; dots reach inside")
-    add("--param", action="append", default=[], metavar="NAME.KEY=VALUE", help="set a param (JSON when it parses as JSON)")
+    add(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="which column is which field; dots reach inside",
+    )
+    add(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME.KEY=VALUE",
+        help="set a param (JSON when it parses as JSON)",
+    )
     add("--limit", type=int, metavar="N", help="score the first N records only")
     add("--concurrency", type=int, default=16, metavar="N", help="records in flight where evaluators wait (16)")
     add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")

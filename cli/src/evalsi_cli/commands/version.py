@@ -6,9 +6,8 @@ import argparse
 import json
 import platform
 
-from evalsi_protocol.limits import MAJORS
-
 from evalsi_cli.faults import OK
+from evalsi_protocol.limits import MAJORS
 
 VERSION = "0.4.0"
 

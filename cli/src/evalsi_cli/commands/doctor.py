@@ -1,0 +1,117 @@
+"""`evalsi doctor`: whether this machine can run what is installed; `evalsi doctor PACK` starts that pack to see.
+
+It must not mend anything but a broken environment, and says so when it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evalsi_cli.faults import ERROR, OK
+from evalsi_cli.terminal import paint
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.environments import environment_state
+from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.paths import cache_dir, pack_search_path
+from evalsi_kernel.worker import start_worker
+
+GOOD, BAD = "ok", "problem"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("pack", nargs="?", help="start this pack too, and compare what it says with its manifest")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, print a line a check; returns 1 when one is a problem."""
+    lines = list(_packs(options.pack)) if options.pack else [*_machine(), *_packs(None)]
+    for state, what, detail in lines:
+        mark = paint(f"{state:<8}", "red" if state == BAD else "dim", sys.stdout)
+        print(f"{mark} {what}: {detail}")
+    return ERROR if any(state == BAD for state, _, _ in lines) else OK
+
+
+_Line = tuple[str, str, str]
+
+
+def _machine() -> list[_Line]:
+    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}"), _check("uv", _uv)]
+    lines.append(_check("cache", _cache))
+    for folder in pack_search_path():
+        lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
+    names = [info.name for info in default_extensions().infos]
+    lines.append((GOOD, "extensions", ", ".join(names) or "none"))
+    return lines
+
+
+def _packs(wanted: str | None) -> list[_Line]:
+    catalog = default_catalog()
+    packs = catalog.packs if wanted is None else (catalog.pack(wanted),)
+    lines: list[_Line] = []
+    for pack in packs:
+        if wanted is None:
+            state = environment_state(pack.folder)
+            detail = {
+                "ready": "environment ready",
+                "missing": "environment not built yet; the first use builds it",
+                "broken": f"environment broken; `evalsi doctor {pack.name}` builds it again",
+            }.get(state, f"{state}; a pack needs a uv.lock")
+            lines.append((GOOD if state in ("ready", "missing") else BAD, f"pack {pack.name}", detail))
+        else:
+            lines.append(_check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
+    if wanted is None:
+        lines += [(BAD, f"pack {broken.name}", str(broken.error())) for broken in catalog.broken]
+    return lines
+
+
+def _check(what: str, look: Callable[[], str]) -> _Line:
+    try:
+        return GOOD, what, look()
+    except (EvalsiError, OSError) as error:
+        return BAD, what, str(error)
+
+
+def _uv() -> str:
+    import uv  # The package that carries the program; only doctor asks it directly.
+
+    return uv.find_uv_bin()
+
+
+def _cache() -> str:
+    folder = cache_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder):
+        pass
+    free = os.statvfs(folder)
+    return f"{folder}, {free.f_bavail * free.f_frsize / 1e9:,.1f} GB free"
+
+
+def _start(pack: PackInfo) -> str:
+    launch = launch_pack(pack, lambda line: print(line, file=sys.stderr))
+
+    async def describe() -> dict[str, Any]:
+        worker = await start_worker(launch)
+        try:
+            return await worker.describe()
+        finally:
+            await worker.stop()
+
+    answer = asyncio.run(describe())
+    described = {table["name"]: str(table["version"]) for table in answer.get("evaluators", ())}
+    declared = {evaluator.name: evaluator.version for evaluator in pack.evaluators}
+    if described != declared:
+        differing = sorted(set(described.items()) ^ set(declared.items()))
+        raise EvalsiError(f"its process and its plugin.toml differ in {differing}.", "Write the manifest again.")
+    return f"starts, and says of its {len(described)} evaluators what {Path('plugin.toml')} says"
