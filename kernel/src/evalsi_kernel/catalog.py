@@ -14,6 +14,8 @@ from typing import Any
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
 from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.paths import cache_dir as default_cache_dir
+from evalsi_kernel.paths import pack_search_path
 from evalsi_kernel.refs import CustomRef, EvaluatorRef, parse_ref
 from evalsi_kernel.suggestions import did_you_mean
 
@@ -182,6 +184,11 @@ class Catalog:
             " ".join(mend for mend in mends if mend),
             code="config.unknown_evaluator",
         )
+
+
+def default_catalog() -> Catalog:
+    """The catalog of this machine: its search path for packs, with the cache in the user's cache folder."""
+    return load_catalog(pack_search_path(), default_cache_dir())
 
 
 def load_catalog(search_path: Sequence[Path], cache_dir: Path) -> Catalog:

@@ -1,0 +1,104 @@
+"""Finds the extensions of the installed distributions by their entry points and reads each extension.toml.
+
+It imports no extension. Only a miss of the index comes here: importlib.metadata and pydantic cost more than the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.extension_info import ExtensionInfo
+from evalsi_kernel.problems import Problem
+from evalsi_kernel.toml_tables import Table, check_table, read_toml
+from evalsi_kernel.value_schema import value_problems
+
+GROUP = "evalsi.extensions"
+MANIFEST = "extension.toml"
+FORMAT = 1
+
+_NAMES = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_KINDS: dict[str, dict[str, Any]] = {
+    "schemes": _NAMES,
+    "suffixes": _NAMES,
+    "intervals": _NAMES,
+    "stdin": {"type": "boolean"},
+}
+
+
+class ExtensionTable(Table):
+    """The whole of an extension.toml; `provides` may hold kinds of a newer kernel."""
+
+    extension: int
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
+    summary: Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$")]
+    provides: dict[str, Any]
+
+
+def discover_extensions() -> tuple[list[ExtensionInfo], list[str]]:
+    """Every extension that is installed, by distribution and name; and a sentence for each that cannot be used."""
+    found: list[ExtensionInfo] = []
+    warnings: list[str] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda one: (_distribution(one)[0], one.name)):
+        try:
+            found.append(_read(point))
+        except EvalsiError as error:
+            warnings.append(f"The extension {point.name} of {_distribution(point)[0]} is left out. {error}")
+    return found, warnings
+
+
+def _read(point: EntryPoint) -> ExtensionInfo:
+    path = _manifest_path(point)
+    tables = read_toml(path, _error)
+    number = tables.get("extension", FORMAT)
+    if isinstance(number, int) and number != FORMAT:
+        mend = "Upgrade Evals.si." if number > FORMAT else f"Write extension = {FORMAT}."
+        raise _error(f"{path}: extension is {number}, and this version of Evals.si knows {FORMAT} only.", mend, [])
+    table = check_table(ExtensionTable, tables, path, _error, _provides_problems)
+    name, version = _distribution(point)
+    return ExtensionInfo(table.name, table.module, table.summary, name, version, str(path), table.provides)
+
+
+def _manifest_path(point: EntryPoint) -> Path:
+    """Where the extension.toml of an entry point's package lies, found without importing the package."""
+    top, *inner = point.module.split(".")
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError) as cause:
+        raise _error(f"Its package {point.module} cannot be found: {cause}.", "Install it again.", []) from cause
+    folders = list((spec.submodule_search_locations if spec else None) or ())
+    paths = [Path(folder, *inner, MANIFEST) for folder in folders]
+    for path in paths:
+        if path.is_file():
+            return path
+    where = f"there is no {paths[0]}" if paths else f"there is no package {point.module}"
+    raise _error(f"It has no {MANIFEST}: {where}.", "Install it again, or tell its authors.", [])
+
+
+def _provides_problems(tables: dict[str, Any]) -> Iterator[Problem]:
+    provides = tables.get("provides")
+    for kind, provided in provides.items() if isinstance(provides, dict) else ():
+        at = f"provides.{kind}"
+        problems = list(value_problems(_KINDS.get(kind, {}), provided, at))
+        yield from problems
+        if problems:
+            continue
+        if kind == "suffixes":
+            for suffix in provided:
+                if not suffix.startswith(".") or suffix != suffix.lower():
+                    yield Problem(at, f'names "{suffix}"', "Begin with a dot and use small letters, such as .jsonl.")
+
+
+def _distribution(point: EntryPoint) -> tuple[str, str]:
+    return (point.dist.name, point.dist.version) if point.dist else ("", "")
+
+
+def _error(message: str, mend: str, problems: list[Problem]) -> ConfigError:
+    return ConfigError(message, mend, code="config.extension", problems=[problem.to_dict() for problem in problems])

@@ -1,0 +1,265 @@
+"""The installed extensions: which names they provide, from an index on disk, and their hooks, loaded on use only.
+
+It must not know any extension, nor what a hook does with what it is given.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.extension_info import ONLY_ONE, ExtensionInfo
+from evalsi_kernel.paths import cache_dir as default_cache_dir
+from evalsi_kernel.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.sources import Source
+
+# Part of the index's key; raise it whenever the index or the rules of extension.toml change.
+_FORMAT = 1
+# What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
+_BROUGHT_BY = {
+    ("schemes", "hf"): "evalsi-datasets[hf]",
+    ("suffixes", ""): "evalsi-datasets",
+    ("stdin", ""): "evalsi-datasets",
+    ("intervals", "bootstrap"): "evalsi-bootstrap",
+}
+
+
+class Extensions:
+    """The extensions at hand. It remembers which are loaded, and loads each once.
+
+    Args:
+        infos: what the extensions say of themselves.
+        warnings: a sentence for each that cannot be used, and about the index.
+    """
+
+    def __init__(self, infos: Iterable[ExtensionInfo] = (), warnings: Iterable[str] = ()) -> None:
+        self.infos = tuple(infos)
+        self.warnings = tuple(warnings)
+        self._loaded: dict[str, pluggy.PluginManager] = {}
+
+    def names(self, kind: str) -> list[str]:
+        """Every name that is provided of a kind, sorted."""
+        return sorted({name for info in self.infos for name in info.names(kind)})
+
+    def provider(self, kind: str, name: str) -> ExtensionInfo | None:
+        """The extension that provides a name, or None.
+
+        Raises:
+            ConfigError: `config.ambiguous_extension`; more than one provides it.
+        """
+        providers = [info for info in self.infos if name in info.names(kind)]
+        if len(providers) > 1:
+            both = " and ".join(info.distribution for info in providers)
+            raise ConfigError(
+                f'"{name}" ({kind}) is provided by {both}.',
+                f"Uninstall all but one of them, such as: pip uninstall {providers[-1].distribution}",
+                code="config.ambiguous_extension",
+            )
+        return providers[0] if providers else None
+
+    def plugin_manager_for(self, kind: str, name: str) -> pluggy.PluginManager:
+        """The hooks of the one extension that provides a name, loaded now if need be.
+
+        Raises:
+            ConfigError: `config.no_extension`, none provides it; or as `provider` and `load` raise.
+        """
+        if info := self.provider(kind, name):
+            return self.load(info)
+        raise ConfigError(
+            f'No extension provides "{name}" ({kind}).', mend_for(kind, name, self), code="config.no_extension"
+        )
+
+    def load(self, info: ExtensionInfo) -> pluggy.PluginManager:
+        """Import an extension and register its hooks, with a caller of their own, so that no other one is asked.
+
+        Raises:
+            ConfigError: `config.extension`; it cannot be imported, or implements a hook that there is not.
+        """
+        if info.manifest not in self._loaded:
+            self._loaded[info.manifest] = _load(info)
+        return self._loaded[info.manifest]
+
+
+def default_extensions() -> Extensions:
+    """The extensions installed for this interpreter, with the index in the user's cache."""
+    return load_extensions(default_cache_dir())
+
+
+def load_extensions(cache_dir: Path) -> Extensions:
+    """The extensions on `sys.path`, read from the index where nothing was installed, removed or edited since.
+
+    Args:
+        cache_dir: where the index is kept; that it cannot be read or written is no error.
+    """
+    places = _installed_places()
+    key = [_FORMAT, places]
+    index = cache_path(cache_dir, "extensions", os.pathsep.join(place for place, _ in places))
+    kept = read_cached(index, key)
+    # An extension that is being developed is edited in place, which changes no folder of installed distributions.
+    if kept is not None and all(_state(state[0]) == state for state in kept["manifests"]):
+        return Extensions(map(ExtensionInfo.from_dict, kept["extensions"]), kept["warnings"])
+    # importlib.metadata and pydantic cost more than all the rest of a start.
+    from evalsi_kernel.extension_discovery import discover_extensions
+
+    infos, warnings = discover_extensions()
+    # An extension that cannot be used is looked at afresh each time: what would mend it is not known here.
+    if not warnings:
+        value = {
+            "manifests": [_state(info.manifest) for info in infos],
+            "extensions": [info.to_dict() for info in infos],
+            "warnings": warnings,
+        }
+        if warning := write_cached(index, key, value):
+            warnings = [warning]
+    return Extensions(infos, warnings)
+
+
+def open_source(uri: str, extensions: Extensions) -> Source:
+    """Open data by its scheme (`x://`), as standard input (`-`), or by the longest known end of the file's name.
+
+    Raises:
+        ConfigError: `config.no_extension`; nothing reads such data. Also as `Extensions.load` raises.
+        DatasetError: the reader cannot open it.
+    """
+    kind, name = _reader_of(uri, extensions)
+    source: Source | None = extensions.plugin_manager_for(kind, name).hook.evalsi_open_source(uri=uri)
+    if source is None:
+        raise _declined(extensions, kind, name, "evalsi_open_source")
+    return source
+
+
+def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
+    """The method that makes intervals under a name of `--ci`.
+
+    Raises:
+        ConfigError: `config.no_extension`; there is none of that name. Also as `Extensions.load` raises.
+    """
+    manager = extensions.plugin_manager_for("intervals", name)
+    method: IntervalMethod | None = manager.hook.evalsi_interval_method(name=name)
+    if method is None:
+        raise _declined(extensions, "intervals", name, "evalsi_interval_method")
+    return method
+
+
+def mend_for(kind: str, name: str, extensions: Extensions) -> str:
+    """What to do where no extension provides a name: the nearest name, those there are, what to install."""
+    known = extensions.names(kind)
+    mends = [did_you_mean(name, known)]
+    if known and known != [ONLY_ONE]:
+        mends.append(f"There are: {', '.join(known)}.")
+    brought_by = _BROUGHT_BY.get((kind, name)) or (not known and _BROUGHT_BY.get((kind, "")))
+    if brought_by:
+        mends.append(f"Install it: pip install '{brought_by}'")
+    elif not known:
+        mends.append("Install an extension that provides it.")
+    return " ".join(mend for mend in [*mends, *extensions.warnings] if mend)
+
+
+def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
+    if uri == "-":
+        return "stdin", ONLY_ONE
+    if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri):
+        return "schemes", scheme[1].lower()
+    file_name = os.path.basename(uri).lower()
+    fitting = [suffix for suffix in extensions.names("suffixes") if file_name.endswith(suffix)]
+    if fitting:
+        return "suffixes", max(fitting, key=len)
+    if not os.path.exists(uri):
+        raise ConfigError(f"There is no file {uri}.", "Check the path.", code="config.no_extension")
+    return "suffixes", os.path.splitext(file_name)[1] or file_name
+
+
+def _declined(extensions: Extensions, kind: str, name: str, hook: str) -> ConfigError:
+    info = extensions.provider(kind, name)
+    assert info is not None
+    return ConfigError(
+        f'{info.distribution} {info.version} says that it provides "{name}" ({kind}), and its {hook} returned nothing.',
+        f"Upgrade {info.distribution}, or tell its authors.",
+        code="config.extension",
+    )
+
+
+def _load(info: ExtensionInfo) -> pluggy.PluginManager:
+    # pluggy imports importlib.metadata, which a command that uses no extension must not pay for.
+    import pluggy
+
+    from evalsi_kernel import hooks
+
+    whose = f"The extension {info.name} of {info.distribution} {info.version}"
+    try:
+        module = importlib.import_module(info.module)
+    except Exception as cause:
+        raise ConfigError(
+            f"{whose} cannot be imported: {type(cause).__name__}: {cause}.",
+            f"Install it again with what it needs, or remove it: pip uninstall {info.distribution}",
+            code="config.extension",
+        ) from cause
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    _check_names(whose, vars(module), [name for name in vars(hooks) if name.startswith("evalsi_")])
+    try:
+        manager.register(module, info.name)
+        manager.check_pending()
+    except pluggy.PluginValidationError as cause:
+        detail = " ".join(str(cause).split())
+        raise ConfigError(f"{whose} does not fit: {detail}.", _upgrade(info), code="config.extension") from cause
+    return manager
+
+
+def _check_names(whose: str, members: dict[str, Any], specified: Sequence[str]) -> None:
+    """Refuse what looks like a hook and is none; it would be passed over in silence."""
+    for name, member in members.items():
+        if not name.startswith("evalsi_") or not isinstance(member, FunctionType):
+            continue
+        if name not in specified:
+            raise ConfigError(
+                f"{whose} implements {name}, and there is no such hook.",
+                f"{did_you_mean(name, specified)} The hooks are {', '.join(specified)}.".strip(),
+                code="config.extension",
+            )
+        if not hasattr(member, "evalsi_impl"):
+            raise ConfigError(
+                f"{whose} defines {name} without marking it.", "Put @hookimpl above it.", code="config.extension"
+            )
+
+
+def _upgrade(info: ExtensionInfo) -> str:
+    return f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
+
+
+def _installed_places() -> list[list[Any]]:
+    """[folder, mtime in ns] of each entry of sys.path that holds installed distributions.
+
+    An entry that holds none, as the current folder mostly does, says nothing of what is installed, and changes often.
+    """
+    places: list[list[Any]] = []
+    for entry in dict.fromkeys(map(os.path.abspath, sys.path)):
+        try:
+            if any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(entry)):
+                places.append([entry, os.stat(entry).st_mtime_ns])
+        except OSError:
+            # A missing folder or a zip file, as sys.path may hold.
+            continue
+    return places
+
+
+def _state(path: str) -> list[Any] | None:
+    """[path, mtime and ctime in ns, size in bytes], or None where the file is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [path, status.st_mtime_ns, status.st_ctime_ns, status.st_size]

@@ -1,0 +1,51 @@
+"""What a host extension can implement: pluggy's specifications, the whole contract between kernel and extensions.
+
+It must not know any extension. docs/reference/hooks.md is written from here by tests/kernel/hooks_page.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.sources import Source
+
+PROJECT = "evalsi"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec(firstresult=True)
+def evalsi_open_source(uri: str) -> Source | None:
+    """Open the data that `--data` names, without reading any of it yet.
+
+    Asked of the extension whose `extension.toml` provides the scheme (`schemes`), the longest fitting end of the file's
+    name (`suffixes`) or standard input (`stdin = true`).
+
+    Args:
+        uri: as the user wrote it: a path, `scheme://…`, or `-` for standard input.
+
+    Returns:
+        The source of rows, or None where the extension cannot open this after all.
+
+    Raises:
+        DatasetError: the data cannot be opened; the message says why, the mend what to do.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_interval_method(name: str) -> IntervalMethod | None:
+    """Give the method that makes confidence intervals under `--ci NAME`.
+
+    Asked of the extension whose `extension.toml` provides the name (`intervals`).
+
+    Args:
+        name: as the user wrote it, such as `bootstrap`.
+
+    Returns:
+        The method, or None where the name is another's.
+    """
