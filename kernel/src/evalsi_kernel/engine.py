@@ -40,18 +40,19 @@ class Ending:
 
 
 async def score_chunks(
-    chunks: Iterator[Chunk], pools: Sequence[Pool], on_chunk: OnChunk, stop: asyncio.Event
+    chunks: Iterator[Chunk], pools: Sequence[Pool], on_chunk: OnChunk, stop: asyncio.Event, *, may_block: bool = True
 ) -> Ending:
     """Score every chunk with every pool; `on_chunk` gets them answered, in the order of the data.
 
     Args:
-        chunks: read in a thread, since a source may block.
+        chunks: the records.
         pools: started pools.
         on_chunk: called on the event loop.
         stop: set it to end early; what is in flight has half a second, the rest becomes `cancelled`.
+        may_block: whether reading may take long; it then has a thread of its own, which costs the quick ones a third.
     """
     pending: deque[Chunk] = deque()
-    feeding = asyncio.create_task(_feed(chunks, pools, pending, on_chunk))
+    feeding = asyncio.create_task(_feed(chunks, pools, pending, on_chunk, may_block))
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({feeding, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -70,12 +71,15 @@ async def score_chunks(
 
 
 async def _feed(
-    chunks: Iterator[Chunk], pools: Sequence[Pool], pending: deque[Chunk], on_chunk: OnChunk
+    chunks: Iterator[Chunk], pools: Sequence[Pool], pending: deque[Chunk], on_chunk: OnChunk, may_block: bool
 ) -> EvalsiError | None:
     error: EvalsiError | None = None
     while True:
         try:
-            chunk = await to_thread.run_sync(next, chunks, None, abandon_on_cancel=True)
+            if may_block:
+                chunk = await to_thread.run_sync(next, chunks, None, abandon_on_cancel=True)
+            else:
+                chunk = next(chunks, None)
         except EvalsiError as refused:
             error = refused
             break

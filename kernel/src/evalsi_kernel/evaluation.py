@@ -166,7 +166,9 @@ async def _evaluate(
         scoring = _Scoring(plan, request, method, listener)
         try:
             await _start(plan.pools)
-            ending = await score_chunks(intake.chunks(), plan.pools, scoring.take, stop)
+            ending = await score_chunks(
+                intake.chunks(), plan.pools, scoring.take, stop, may_block=request.source.may_block
+            )
             await scoring.aggregate()
         finally:
             await asyncio.gather(*(pool.close() for pool in plan.pools))

@@ -229,8 +229,8 @@ class Pool:
 
     def _is_bloated(self, worker: Worker) -> bool:
         limit = self.limits.memory_bytes
-        if not limit or worker.process is None:
-            return False
+        if not limit or worker.process is None or not worker.is_due_for_weighing():
+            return bool(worker.fault)
         if not worker.fault and worker.process.resident_bytes() > limit:
             worker.fault = f"held more than {limit / 1e6:,.0f} MB"
         return bool(worker.fault)

@@ -21,6 +21,7 @@ class RowsSource:
     """Mappings from any iterable, read once."""
 
     unit = "row"
+    may_block = True
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], name: str = "rows") -> None:
         self.name = name
@@ -45,7 +46,8 @@ class RowsSource:
     def _json(self, row: Any, number: int) -> dict[str, Any]:
         if not isinstance(row, Mapping):
             raise DatasetError(
-                f"{self.name}, row {number}: {type(row).__name__} is no mapping.", "Give dicts or evalsi.Record objects."
+                f"{self.name}, row {number}: {type(row).__name__} is no mapping.",
+                "Give dicts or evalsi.Record objects.",
             )
         plain: dict[str, Any] = {}
         for key, value in row.items():
@@ -70,4 +72,6 @@ def _plain(value: Any, where: str, depth: int) -> Any:
     if hasattr(value, "tolist"):
         # numpy's and pandas' scalars and arrays.
         return _plain(value.tolist(), where, depth + 1)
-    raise DatasetError(f"{where} is {type(value).__name__}, which JSON does not have.", "Convert it to text or numbers.")
+    raise DatasetError(
+        f"{where} is {type(value).__name__}, which JSON does not have.", "Convert it to text or numbers."
+    )

@@ -37,6 +37,11 @@ class Source(Protocol):
         """What its numbers count: line, row or element."""
         ...
 
+    @property
+    def may_block(self) -> bool:
+        """Whether the next chunk may be long in coming (a pipe, a network); it is then awaited in a thread."""
+        ...
+
     def chunks(self) -> Iterator[list[tuple[int, Row]]]:
         """Rows with their 1-based numbers, about 64 kB of text a chunk; read once.
 

@@ -21,6 +21,8 @@ from evalsi_protocol.channels import Channel
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
+WEIGH_EVERY_S = 0.1
+
 ServeInThread = Callable[[Channel], None]
 
 
@@ -63,6 +65,7 @@ class Worker:
         self.fault = ""
         self.timed_out: tuple[Flight, int, int] | None = None
         self.progress_at = monotonic()
+        self._weighed_at = 0.0
 
     @property
     def is_over(self) -> bool:
@@ -110,6 +113,14 @@ class Worker:
         pending = await self.connection.start_request("score", body, take)
         flight.request_id = pending.id
         await pending.answer
+
+    def is_due_for_weighing(self) -> bool:
+        """Whether it is time to look at the memory again: after every request, but at most ten times a second."""
+        now = monotonic()
+        if now - self._weighed_at < WEIGH_EVERY_S:
+            return False
+        self._weighed_at = now
+        return True
 
     def kill(self, fault: str) -> None:
         """End the pack at once, because of this fault; whoever waits for it is told."""
