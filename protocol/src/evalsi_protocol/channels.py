@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import queue
 import socket
+from contextlib import suppress
 from typing import Protocol
 
 READ_BYTES = 256 * 1024
@@ -67,10 +68,8 @@ class SocketChannel:
         self._connection.sendall(data)
 
     def close(self) -> None:
-        try:
+        with suppress(OSError):  # The peer closed first.
             self._connection.shutdown(socket.SHUT_RDWR)
-        except OSError:  # The peer closed first.
-            pass
         self._connection.close()
 
 

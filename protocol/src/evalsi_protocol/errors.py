@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
+
+from evalsi_protocol.limits import MAX_ERROR_CHARS
 
 Blame = Literal["record", "config", "pack", "environment", "judge", "provider", "kernel", "protocol"]
 Retry = Literal["no", "same", "later"]
@@ -27,30 +29,41 @@ class WireError:
     retry: Retry = "no"
 
     def to_body(self) -> dict[str, Any]:
-        """The body of an error frame."""
+        """The body of an error frame; texts are cut and escaped where needed, so that it can always be sent."""
         return {
             "code": self.code,
-            "message": self.message,
-            "mend": self.mend,
+            "message": sendable(self.message),
+            "mend": sendable(self.mend),
             "blame": self.blame,
             "retry": self.retry,
         }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> WireError:
-        """Read an error frame's body; an absent or unknown `blame` reads as `pack`, an unknown `retry` as `no`."""
-        blame = body.get("blame")
-        retry = body.get("retry")
+        """Read an error's body; what is absent or not text reads as `pack.failed`, "", blame `pack` and retry `no`."""
+        blame, retry = _text(body, "blame"), _text(body, "retry")
         return cls(
-            code=str(body.get("code", "pack.failed")),
-            message=str(body.get("message", "")),
-            mend=str(body.get("mend", "")),
-            blame=blame if blame in BLAMES else "pack",
-            retry=retry if retry in RETRIES else "no",
+            code=_text(body, "code") or "pack.failed",
+            message=_text(body, "message"),
+            mend=_text(body, "mend"),
+            blame=cast(Blame, blame) if blame in BLAMES else "pack",
+            retry=cast(Retry, retry) if retry in RETRIES else "no",
         )
 
     def __str__(self) -> str:
         return f"{self.message} {self.mend}".strip()
+
+
+def sendable(text: str) -> str:
+    """The text as it may travel in an error or a reason: lone surrogates escaped, cut at `MAX_ERROR_CHARS`."""
+    if len(text) > MAX_ERROR_CHARS:
+        text = text[: MAX_ERROR_CHARS - 1] + "…"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""
 
 
 class ProtocolError(Exception):

@@ -13,11 +13,13 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from evalsi_protocol.errors import LocalMisuse, Violation, WireError
-from evalsi_protocol.limits import MAX_FRAME_BYTES
+from evalsi_protocol.limits import MAX_FRAME_BYTES, MAX_METHOD_CHARS
 
 LENGTH_BYTES: Final = 4
 _ARRAY_OF_FIVE: Final = b"\x95"
 _EMPTY_MAP: Final = b"\x80"
+# How a timestamp (extension -1) can begin: its length, or a fixext of that length, and then the type.
+_TIMESTAMP_MARKS: Final = (b"\xd6\xff", b"\xd7\xff", b"\x04\xff", b"\x08\xff", b"\x0c\xff")
 
 
 class Kind(IntEnum):
@@ -50,7 +52,8 @@ def pack(value: Any) -> bytes:
 
     Raises:
         LocalMisuse: `protocol.unencodable` when the value has no wire form: an integer beyond 64 bits, a lone
-            surrogate, nesting beyond the codec's limit, or a type that is not JSON's.
+            surrogate, nesting beyond the codec's limit, or a type that is not JSON's. What the codec would let
+            through, `values.check_value` finds.
     """
     try:
         packed: bytes = msgpack.packb(value, use_bin_type=True, strict_types=False)
@@ -68,12 +71,12 @@ def pack(value: Any) -> bytes:
 
 def pack_array(packed_elements: Iterable[bytes], count: int) -> Packed:
     """An array of `count` elements that are msgpack already."""
-    return Packed(_array_header(count) + b"".join(packed_elements))
+    return Packed(msgpack.Packer().pack_array_header(count) + b"".join(packed_elements))
 
 
 def pack_map(entries: dict[str, Any]) -> Packed:
     """A map whose values may be `Packed`."""
-    parts = [_map_header(len(entries))]
+    parts = [msgpack.Packer().pack_map_header(len(entries))]
     for key, value in entries.items():
         parts.append(pack(key))
         parts.append(value if isinstance(value, Packed) else pack(value))
@@ -132,43 +135,47 @@ class FrameReader:
 def decode_payload(payload: bytes) -> Frame:
     """Decode a frame without its length; raises `Violation` as `FrameReader.feed` does."""
     try:
-        parts = msgpack.unpackb(payload, raw=False, strict_map_key=True)
-    # msgpack reports every malformed input as a ValueError of some kind, but for too deep nesting (StackError).
-    except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
+        parts = msgpack.unpackb(payload, raw=False, strict_map_key=True, ext_hook=_refuse_extension)
+        if b"\xff" in payload and any(mark in payload for mark in _TIMESTAMP_MARKS):
+            _refuse_timestamps(parts)
+    # msgpack reports every malformed input as a ValueError of some kind, but for too deep nesting (StackError) and for
+    # lengths that are a lie (MemoryError).
+    except (ValueError, msgpack.exceptions.UnpackException, RecursionError, MemoryError) as error:
         reason = str(error) or type(error).__name__
         raise _violation(f"A frame is not valid msgpack: {reason}.", "Print to stderr, never to stdout.") from error
     if not isinstance(parts, list) or len(parts) != 5:
         raise _violation("A frame is not an array of five.", "Send [kind, id, method, body, meta].")
     kind, frame_id, method, body, meta = parts
     if type(kind) is not int or not 0 <= kind <= 3:
-        raise Violation(
-            WireError(
-                "protocol.kind",
-                f"A frame has the unknown kind {kind!r}.",
-                "Use 0 request, 1 response, 2 error or 3 event.",
-                "protocol",
-            )
+        shown = str(kind) if type(kind) is int else f"of type {type(kind).__name__}"
+        mend = "Use 0 request, 1 response, 2 error or 3 event."
+        raise Violation(WireError("protocol.kind", f"A frame has the unknown kind {shown}.", mend, "protocol"))
+    if type(frame_id) is not int or not isinstance(method, str) or not 0 < len(method) <= MAX_METHOD_CHARS:
+        raise _violation(
+            f"A frame's id is no integer, or its method no text of 1 to {MAX_METHOD_CHARS} characters.",
+            "Send [kind, id, method, body, meta].",
         )
-    if type(frame_id) is not int or not isinstance(method, str):
-        raise _violation("A frame's id is no integer or its method no text.", "Send [kind, id, method, body, meta].")
     if not isinstance(body, dict) or not isinstance(meta, dict):
         raise _violation(f"The body or meta of a {method!r} frame is not a map.", "Send maps with text keys.")
     return Frame(kind, frame_id, method, body, meta)
 
 
+def _refuse_extension(code: int, data: bytes) -> Any:
+    raise ValueError(f"it holds the extension type {code}")
+
+
+def _refuse_timestamps(parts: Any) -> None:
+    """msgpack makes timestamps itself, past the hook; look for one, without recursion, as the peer chose the depth."""
+    to_see = [parts]
+    while to_see:
+        value = to_see.pop()
+        if isinstance(value, msgpack.Timestamp):
+            raise ValueError("it holds the extension type -1")
+        if isinstance(value, list):
+            to_see += value
+        elif isinstance(value, dict):
+            to_see += value.values()
+
+
 def _violation(message: str, mend: str) -> Violation:
     return Violation(WireError("protocol.frame", message, mend, "protocol"))
-
-
-def _array_header(count: int) -> bytes:
-    if count < 16:
-        return bytes((0x90 | count,))
-    if count < 65536:
-        return b"\xdc" + count.to_bytes(2, "big")
-    return b"\xdd" + count.to_bytes(4, "big")
-
-
-def _map_header(count: int) -> bytes:
-    if count < 16:
-        return bytes((0x80 | count,))
-    return b"\xde" + count.to_bytes(2, "big")

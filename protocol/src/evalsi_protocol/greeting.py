@@ -12,7 +12,9 @@ from evalsi_protocol.errors import WireError
 from evalsi_protocol.limits import DEFAULT_WINDOW, MAJORS, MAX_FRAME_BYTES
 
 
-def kernel_hello(name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW) -> dict[str, Any]:
+def kernel_hello(
+    name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW
+) -> dict[str, Any]:
     """The body of the kernel's `hello`: the majors it speaks, what it can be asked for, and its limits."""
     return {
         "majors": list(MAJORS),

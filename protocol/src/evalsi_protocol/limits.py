@@ -11,7 +11,7 @@ MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 """The largest frame, its 4-byte length not counted, that either side accepts unless `hello` lowers it."""
 
 MIN_FRAME_BYTES: Final = 64 * 1024
-"""The smallest `max_frame_bytes` that a `hello` may name."""
+"""The smallest `max_frame_bytes` of a `hello`; a smaller one is read as this, so that an error always fits."""
 
 TARGET_FRAME_BYTES: Final = 48 * 1024
 """How much a sender packs into one frame of records or items; measured best between 32 and 64 kB."""
@@ -21,3 +21,9 @@ DEFAULT_WINDOW: Final = 4
 
 MAX_DEPTH: Final = 128
 """How deep a body may nest. A sender stays below; a receiver survives anything."""
+
+MAX_METHOD_CHARS: Final = 64
+"""How long a method's name may be."""
+
+MAX_ERROR_CHARS: Final = 4000
+"""How long the message or the mend of an error may be; a sender cuts what is longer."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from evalsi_protocol.errors import LocalMisuse, ProtocolError, Violation, WireError
-from evalsi_protocol.frames import Frame, FrameReader, Kind, encode_frame
-from evalsi_protocol.limits import DEFAULT_WINDOW, MAX_FRAME_BYTES
+from evalsi_protocol.errors import LocalMisuse, Violation, WireError
+from evalsi_protocol.frames import LENGTH_BYTES, Frame, FrameReader, Kind, encode_frame
+from evalsi_protocol.limits import DEFAULT_WINDOW, MAX_FRAME_BYTES, MIN_FRAME_BYTES
 from evalsi_protocol.methods import UNWINDOWED, Role, events_from, other, requests_from
 
 
@@ -85,13 +85,12 @@ class Machine:
 
     Args:
         role: which end this is.
-        window: how many requests the peer may have open at us, `ping`, `hello` and `bye` not counted.
-        max_frame_bytes: the largest frame that we accept.
+        window: how many requests the peer may have open at us, `ping`, `hello` and `bye` not counted. Our half of
+            `hello` must say the same.
+        max_frame_bytes: the largest frame that we accept; our half of `hello` must say the same.
     """
 
-    def __init__(
-        self, role: Role, *, window: int = DEFAULT_WINDOW, max_frame_bytes: int = MAX_FRAME_BYTES
-    ) -> None:
+    def __init__(self, role: Role, *, window: int = DEFAULT_WINDOW, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.role: Role = role
         self.state = State.NEW
         self.window = window
@@ -106,6 +105,7 @@ class Machine:
         self._asked_windowed = 0
         self._to_answer_windowed = 0
         self._outbox: list[bytes] = []
+        self._offered: tuple[int, ...] = ()
 
     # -- what we may do -------------------------------------------------------------------------------------------
 
@@ -126,10 +126,7 @@ class Machine:
 
     def data_to_send(self) -> bytes:
         """Take the bytes that the calls so far produced; empty when there are none."""
-        if len(self._outbox) == 1:
-            data = self._outbox[0]
-        else:
-            data = b"".join(self._outbox)
+        data = self._outbox[0] if len(self._outbox) == 1 else b"".join(self._outbox)
         self._outbox.clear()
         return data
 
@@ -150,6 +147,7 @@ class Machine:
             self._asked_windowed += 1
         if method == "hello":
             self.state = State.GREETING
+            self._offered = tuple(body["majors"])
         elif method == "bye":
             self.state = State.CLOSING
         return frame_id
@@ -161,25 +159,31 @@ class Machine:
         self._answered(request_id, method)
         if method == "hello":
             self.state = State.READY
-        elif method == "bye":
-            self.state = State.CLOSING
 
     def fail(self, request_id: int, error: WireError) -> None:
         """Answer the peer's request with an error."""
         method = self._method_to_answer(request_id)
         self._send(Kind.ERROR, request_id, method, error.to_body())
         self._answered(request_id, method)
+        if method == "hello":
+            self.state = State.CLOSING
 
     def tell(self, method: str, body: Any) -> None:
-        """Send an event; an `item` event must name an open request of the peer's in its body's `request`."""
+        """Send an event; an `item` event must name an open request of the peer's in its body's `request`.
+
+        Raises:
+            LocalMisuse: the state, the role, an answered request or the frame's size forbids it; nothing is sent.
+        """
         if method not in events_from(self.role):
             raise _misuse(f"A {self.role} may not send the event {method!r}.")
         if self.state not in (State.READY, State.CLOSING):
             raise _misuse(f"No event can be sent while the session is {self.state.value}.")
+        if method == "item" and isinstance(body, dict) and body.get("request") not in self._to_answer:
+            raise _misuse("An item must come before the answer to its request.")
         self._send(Kind.EVENT, 0, method, body)
 
     def cancel(self, request_id: int) -> None:
-        """Say that the answer to our request is no longer wanted. The answer still comes, once; a late call is no fault."""
+        """Say that the answer to our request is no longer wanted; it still comes, once. A late call does nothing."""
         if request_id in self._asked and self.state is State.READY:
             self._send(Kind.EVENT, 0, "cancel", {"id": request_id})
 
@@ -207,10 +211,10 @@ class Machine:
         if self.state is State.ENDED:
             return []
         if self._reader.pending_bytes:
-            return [self._end(_eof_error(f"The {other(self.role)} went away in the middle of a frame."))]
+            return [self._end(self._eof_error("in the middle of a frame"))]
         if self.state is State.CLOSING and not self._asked:
             return [self._end(None)]
-        return [self._end(_eof_error(f"The {other(self.role)} went away without a goodbye."))]
+        return [self._end(self._eof_error("without a goodbye"))]
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -226,12 +230,10 @@ class Machine:
         if frame.id <= self._last_peer_id or frame.id % 2 != (1 if peer == "kernel" else 0):
             raise _violation("protocol.id", f"The request id {frame.id} is used, falls back or has the wrong parity.")
         self._last_peer_id = frame.id
-        if self.state is State.NEW and frame.method != "hello":
-            raise _violation("protocol.order", f"The first frame was {frame.method!r}, not hello.")
-        if self.state is not State.NEW and frame.method == "hello":
-            raise _violation("protocol.order", "A second hello came.")
-        if frame.method == "hello":
-            self.learn_peer_limits(frame.body)
+        self._check_order(frame.method)
+        if self.state is State.NEW:
+            self.state = State.GREETING
+            self._learn_peer_limits(frame.body)
         refusal = self._refusal(frame, peer)
         if refusal is not None:
             self._send(Kind.ERROR, frame.id, frame.method, refusal.to_body())
@@ -239,7 +241,20 @@ class Machine:
         self._to_answer[frame.id] = frame.method
         if frame.method not in UNWINDOWED:
             self._to_answer_windowed += 1
+        if frame.method == "bye":
+            self.state = State.CLOSING
         return RequestReceived(frame.id, frame.method, frame.body, frame.meta)
+
+    def _check_order(self, method: str) -> None:
+        if self.state not in (State.NEW, State.GREETING):
+            if self.role == "pack" and method == "hello":
+                raise _violation("protocol.order", "A second hello came.")
+        elif self.role == "kernel":
+            raise _violation("protocol.order", f"The pack asked for {method!r} before it answered hello.")
+        elif self.state is State.GREETING:
+            raise _violation("protocol.order", f"The kernel asked for {method!r} before hello was answered.")
+        elif method != "hello":
+            raise _violation("protocol.order", f"The first frame was {method!r}, not hello.")
 
     def _refusal(self, frame: Frame, peer: Role) -> WireError | None:
         if frame.method not in requests_from(peer):
@@ -250,7 +265,9 @@ class Machine:
                 "protocol",
             )
         if self.state is State.CLOSING:
-            return WireError("protocol.closing", "The session is closing.", "Ask in a new session.", "protocol", "later")
+            return WireError(
+                "protocol.closing", "The session is closing.", "Ask in a new session.", "protocol", "later"
+            )
         if frame.method not in UNWINDOWED and self._to_answer_windowed >= self.window:
             return WireError(
                 "protocol.window",
@@ -266,11 +283,16 @@ class Machine:
             raise _violation("protocol.order", f"The event {frame.method!r} came before the session was ready.")
         if frame.method == "cancel":
             request_id = frame.body.get("id")
-            return CancelReceived(request_id) if request_id in self._to_answer else None
-        if frame.method == "item" and frame.body.get("request") not in self._asked:
-            raise _violation("protocol.item", f"An item came for {frame.body.get('request')!r}, which is not open.")
+            # An id of another type cannot name a request, and may not even be hashable.
+            return CancelReceived(request_id) if type(request_id) is int and request_id in self._to_answer else None
         if frame.method not in events_from(other(self.role)):
             return None
+        if frame.method == "item":
+            request_id = frame.body.get("request")
+            if type(request_id) is not int:
+                raise _violation("protocol.item", "An item names no request.")
+            if request_id not in self._asked:
+                raise _violation("protocol.item", f"An item came for the request {request_id}, which is not open.")
         return EventReceived(frame.method, frame.body)
 
     def _take_answer(self, frame: Frame) -> Event:
@@ -287,21 +309,20 @@ class Machine:
                 self.state = State.CLOSING
             return ErrorReceived(frame.id, method, WireError.from_body(frame.body))
         if method == "hello":
-            self._take_greeting(frame.body)
+            major = frame.body.get("major")
+            if type(major) is not int or major not in self._offered:
+                raise _violation("protocol.version", "The pack chose a protocol major that was not offered.")
+            self._learn_peer_limits(frame.body)
+            self.state = State.READY
         return ResponseReceived(frame.id, method, frame.body)
 
-    def _take_greeting(self, body: dict[str, Any]) -> None:
-        self.learn_peer_limits(body)
-        self.state = State.READY
-
-    def learn_peer_limits(self, body: dict[str, Any]) -> None:
-        """Take `window` and `max_frame_bytes` from the peer's half of `hello`."""
+    def _learn_peer_limits(self, body: dict[str, Any]) -> None:
         window = body.get("window")
         if type(window) is int and window >= 1:
             self.peer_window = window
         size = body.get("max_frame_bytes")
-        if type(size) is int and size >= 1:
-            self.peer_max_frame_bytes = min(size, MAX_FRAME_BYTES)
+        if type(size) is int:
+            self.peer_max_frame_bytes = max(MIN_FRAME_BYTES, min(size, MAX_FRAME_BYTES))
 
     def _check_may_request(self, method: str) -> None:
         if method not in requests_from(self.role):
@@ -329,7 +350,7 @@ class Machine:
 
     def _send(self, kind: Kind, frame_id: int, method: str, body: Any, meta: dict[str, Any] | None = None) -> None:
         data = encode_frame(kind, frame_id, method, body, meta)
-        if len(data) - 4 > self.peer_max_frame_bytes:
+        if len(data) - LENGTH_BYTES > self.peer_max_frame_bytes:
             raise LocalMisuse(
                 WireError(
                     "protocol.too_large",
@@ -347,14 +368,14 @@ class Machine:
         self._to_answer.clear()
         return SessionEnded(error, open_requests)
 
+    def _eof_error(self, how: str) -> WireError:
+        peer = other(self.role)
+        return WireError("protocol.eof", f"The {peer} went away {how}.", "See its stderr for the cause.", peer, "same")
+
 
 def _violation(code: str, message: str) -> Violation:
     return Violation(WireError(code, message, "Follow the protocol's specification.", "protocol"))
 
 
-def _misuse(message: str) -> ProtocolError:
+def _misuse(message: str) -> LocalMisuse:
     return LocalMisuse(WireError("protocol.misuse", message, "", "protocol"))
-
-
-def _eof_error(message: str) -> WireError:
-    return WireError("protocol.eof", message, "See its stderr for the cause.", "pack", "same")
