@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalsi_kernel.chunks import Chunk, Outcome
-from evalsi_kernel.pack_process import Command
-from evalsi_kernel.pool import Pool, PoolLimits
-from evalsi_kernel.worker import Launch, Opening
+from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.pool import Pool
 from evalsi_protocol.frames import pack
 
 NAUGHTY = Path(__file__).parent / "naughty"

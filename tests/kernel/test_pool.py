@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.pack_process import Command
-from evalsi_kernel.pool import MAX_POISON, PoolLimits
-from evalsi_kernel.worker import Launch
 
+from evalsi_kernel.errors import PackEnvironmentError, PackError
+from evalsi_kernel.launch import Command, Launch, PoolLimits
+from evalsi_kernel.pool import MAX_POISON
 from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, launch_raw, score
 
 

@@ -8,35 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from anyio import to_thread
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.pool import Pool
+from evalsi_kernel.status import Ending, Status
 
 CHUNKS_IN_FLIGHT = 12
 GRACE_S = 0.5
 
 OnChunk = Callable[[Chunk], None]
-
-
-class Status(Enum):
-    """How a run ended."""
-
-    COMPLETE = "complete"
-    PARTIAL = "partial"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The status of a run, and the error that ended it early."""
-
-    status: Status
-    error: EvalsiError | None = None
 
 
 async def score_chunks(

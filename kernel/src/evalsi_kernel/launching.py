@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evalsi_kernel.environments import Environment, ensure_environment, sdk_paths
+from evalsi_kernel.launch import Command, Launch
 from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.pack_process import Command
 from evalsi_kernel.refs import CustomRef
-from evalsi_kernel.worker import Launch
 
 HARD_LIMIT_FACTOR = 4
 _START = "import sys; sys.path[:0] = {paths!r}; from evalsi.serving import main; main()"

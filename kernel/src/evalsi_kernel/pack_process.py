@@ -1,4 +1,4 @@
-"""A pack's operating-system process: start, limits, stderr tail, and an end that is always bounded.
+"""A pack's running process, for the event loop: its pipes, its stderr tail, and an end that is always bounded.
 
 It must not know the protocol; it hands out a transport.
 """
@@ -9,50 +9,28 @@ import asyncio
 import os
 import shutil
 import signal
-import sys
-import tempfile
 from collections import deque
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
-from evalsi_kernel.transports import StreamTransport
+from evalsi_kernel.spawning import Spawned
+from evalsi_kernel.transports import READ_BYTES, StreamTransport
 
 TAIL_LINES = 20
 LEAVE_S = 1.0
-PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """How to start a pack.
-
-    Args:
-        argv: program and arguments.
-        cwd: where it runs; None gives it its private scratch folder.
-        whole_environment: pass the caller's variables on (a user's own file), not only the harmless ones (a pack).
-        memory_limit_bytes: address space it may use; 0 means no limit.
-    """
-
-    argv: Sequence[str]
-    cwd: Path | None = None
-    whole_environment: bool = False
-    memory_limit_bytes: int = 0
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class PackProcess:
-    """A running pack."""
+    """A running pack. Use `attach`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
-        self._scratch = scratch
+    def __init__(self, spawned: Spawned, transport: StreamTransport, stderr: asyncio.StreamReader) -> None:
+        self._process = spawned.process
+        self._scratch = spawned.scratch
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
-        self._stderr = asyncio.create_task(self._keep_tail())
-        self.transport = StreamTransport(process.stdout, process.stdin)
+        self._stderr = asyncio.create_task(self._keep_tail(stderr))
+        self._gone = asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+        self.transport = transport
 
     @property
     def pid(self) -> int:
@@ -74,7 +52,7 @@ class PackProcess:
 
     async def end_of_life(self) -> str:
         """Wait until the process is gone and its stderr read; a phrase that says how it ended."""
-        code = await self._process.wait()
+        code = await asyncio.shield(self._gone)
         with suppress(asyncio.TimeoutError):
             # A grandchild may hold stderr open for ever.
             await asyncio.wait_for(asyncio.shield(self._stderr), LEAVE_S)
@@ -93,11 +71,12 @@ class PackProcess:
                 if step is not None:
                     self._signal(step)
                 try:
-                    await asyncio.wait_for(self._process.wait(), LEAVE_S)
+                    await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
                     break
                 except TimeoutError:
                     continue
         finally:
+            # Whatever the pack started goes with it.
             self._signal(signal.SIGKILL)
             self._stderr.cancel()
             shutil.rmtree(self._scratch, ignore_errors=True)
@@ -106,9 +85,7 @@ class PackProcess:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
-    async def _keep_tail(self) -> None:
-        stream = self._process.stderr
-        assert stream is not None
+    async def _keep_tail(self, stream: asyncio.StreamReader) -> None:
         rest = b""
         while data := await stream.read(65536):
             *lines, rest = (rest + data).split(b"\n")
@@ -118,46 +95,17 @@ class PackProcess:
             self._tail.append(rest.decode("utf-8", "replace"))
 
 
-async def start_process(command: Command) -> PackProcess:
-    """Start a pack in a process group and a scratch folder of its own.
-
-    Raises:
-        OSError: the program cannot be started.
-    """
-    scratch = tempfile.mkdtemp(prefix="evalsi-pack-")
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command.argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=command.cwd or scratch,
-            env=_variables(command, scratch),
-            start_new_session=True,
-        )
-    except OSError:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    _limit(process.pid, command.memory_limit_bytes)
-    return PackProcess(process, scratch)
+async def attach(spawned: Spawned) -> PackProcess:
+    """Take over the pipes of a started process."""
+    process = spawned.process
+    stdout, stderr = await _reader(process.stdout), await _reader(process.stderr)
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
+    writer = asyncio.StreamWriter(transport, protocol, stdout, loop)
+    return PackProcess(spawned, StreamTransport(stdout, writer), stderr)
 
 
-def _variables(command: Command, scratch: str) -> dict[str, str]:
-    if command.whole_environment:
-        variables = dict(os.environ)
-    else:
-        variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
-        variables["TMPDIR"] = scratch
-    return variables | {"PYTHONHASHSEED": "0"} | dict(command.variables)
-
-
-def _limit(pid: int, memory_limit_bytes: int) -> None:
-    """Set limits from outside, so that they hold whatever the pack is written in (Linux; elsewhere none)."""
-    if sys.platform != "linux":
-        return
-    import resource  # Not on every system.
-
-    with suppress(ProcessLookupError):
-        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-        if memory_limit_bytes:
-            resource.prlimit(pid, resource.RLIMIT_AS, (memory_limit_bytes, memory_limit_bytes))
+async def _reader(pipe: IO[bytes] | None) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=READ_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader

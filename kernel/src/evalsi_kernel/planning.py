@@ -10,18 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anyio import to_thread
-
 from evalsi_kernel.catalog import Catalog
 from evalsi_kernel.errors import ConfigError, PackError, UsageError
+from evalsi_kernel.instances import Instance
+from evalsi_kernel.launch import Launch, Opening, PoolLimits, ServeInThread
 from evalsi_kernel.launching import launch_custom, launch_pack
 from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.params import check_params
-from evalsi_kernel.pool import Pool, PoolLimits
 from evalsi_kernel.refs import CustomRef, parse_ref
+from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.suggestions import did_you_mean
-from evalsi_kernel.tally import Instance
-from evalsi_kernel.worker import Launch, Opening, ServeInThread, start_worker
 
 Progress = Callable[[str], None]
 
@@ -61,22 +59,27 @@ class Plan:
     """What will run."""
 
     instances: tuple[Instance, ...]
-    pools: tuple[Pool, ...]
+    groups: tuple[Group, ...]
     packs: tuple[PackInfo, ...]
+
+    def abandon(self) -> None:
+        """End the processes that were spawned for it, because it will not run."""
+        for group in self.groups:
+            if group.first is not None:
+                group.first.kill()
 
 
 @dataclass(slots=True)
-class _Group:
-    """The wanted evaluators of one pack."""
+class Group:
+    """The evaluators of one pack, and its first process, which starts up while the kernel goes on."""
 
     launch: Launch
-    processes: int = 1
-    record_timeout_s: float = 60.0
-    memory_mb: int = 2048
-    instances: list[Instance] = field(default_factory=list)
+    limits: PoolLimits
+    openings: list[Opening] = field(default_factory=list)
+    first: Spawned | None = None
 
 
-async def make_plan(
+def make_plan(
     wanted: Sequence[Wanted],
     params: Mapping[str, Mapping[str, Any]],
     catalog: Catalog,
@@ -86,7 +89,7 @@ async def make_plan(
     processes: int | None = None,
     on_progress: Progress | None = None,
 ) -> Plan:
-    """Resolve, check and group; builds environments, but starts only a user's own files (to see what is in them).
+    """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
 
     Raises:
         ConfigError: an unknown or ambiguous evaluator, or params that do not fit; all of them in one error.
@@ -95,22 +98,29 @@ async def make_plan(
     """
     if not wanted:
         raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
-    found = [one for want in wanted for one in await _find(want, catalog, local)]
-    found = _with_params(found, params)
+    found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
     _check_all_params(found)
     _check_names(found)
-    groups: dict[str, _Group] = {}
+    groups: dict[str, Group] = {}
     packs: dict[str, PackInfo] = {}
     instances = []
     for session, one in enumerate(found, 1):
         if one.key not in groups:
-            groups[one.key] = await _group(one, processes, on_progress)
+            groups[one.key] = _group(one, concurrency, processes, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
-        params = check_params(one.name, one.info.params, dict(one.want.params))
-        instances.append(Instance(session, one.name, one.info, params))
-        groups[one.key].instances.append(instances[-1])
-    return Plan(tuple(instances), tuple(_pool(group, concurrency) for group in groups.values()), tuple(packs.values()))
+        params_given = check_params(one.name, one.info.params, dict(one.want.params))
+        instances.append(Instance(session, one.name, one.info, params_given))
+        groups[one.key].openings.append(Opening(session, one.info.name, params_given))
+    plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
+    try:
+        for group in plan.groups:
+            if group.launch.command is not None:
+                group.first = spawn(group.launch)
+    except BaseException:
+        plan.abandon()
+        raise
+    return plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +138,7 @@ class _Found:
         return self.want.name or self.info.name
 
 
-async def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Found]:
+def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Found]:
     """One evaluator, or all of a user's file that is named without an attribute."""
     if want.local is not None:
         assert local is not None
@@ -137,7 +147,7 @@ async def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list
     ref = parse_ref(want.ref)
     if isinstance(ref, CustomRef):
         launch = launch_custom(ref, want.ref)
-        described = await _describe(launch)
+        described = _describe(launch)
         if want.name is not None and len(described) > 1:
             raise UsageError(
                 f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one."
@@ -147,13 +157,11 @@ async def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list
     return [_Found(info.pack, want, info, pack=catalog.pack(info.pack))]
 
 
-async def _describe(launch: Launch) -> list[EvaluatorInfo]:
-    worker = await start_worker(launch)
-    try:
-        answer = await worker.describe()
-    finally:
-        await worker.stop()
-    return [_described(table, launch.name) for table in answer.get("evaluators", ())]
+def _describe(launch: Launch) -> list[EvaluatorInfo]:
+    """What a user's file holds, from its own process: nothing else can say."""
+    from evalsi_kernel.describing import describe  # The event loop, which a plan of catalogued packs need not wait for.
+
+    return [_described(table, launch.name) for table in describe(launch)]
 
 
 def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
@@ -208,17 +216,11 @@ def _check_names(found: Sequence[_Found]) -> None:
             metrics[metric] = one.want.ref or one.name
 
 
-async def _group(one: _Found, processes: int | None, on_progress: Progress | None) -> _Group:
+def _group(one: _Found, concurrency: int, processes: int | None, on_progress: Progress | None) -> Group:
     pack = one.pack
     if pack is None:
         assert one.launch is not None
-        return _Group(one.launch)
-    launch = await to_thread.run_sync(launch_pack, pack, on_progress)
+        return Group(one.launch, PoolLimits(concurrency=concurrency))
     count = (processes or os.cpu_count() or 1) if pack.workers == "cpu" else 1
-    return _Group(launch, count, pack.record_timeout_s, pack.memory_mb)
-
-
-def _pool(group: _Group, concurrency: int) -> Pool:
-    openings = [Opening(instance.session, instance.info.name, instance.params) for instance in group.instances]
-    limits = PoolLimits(group.processes, concurrency, group.record_timeout_s, group.memory_mb * 1024 * 1024)
-    return Pool(group.launch, openings, limits)
+    limits = PoolLimits(count, concurrency, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+    return Group(launch_pack(pack, on_progress), limits)

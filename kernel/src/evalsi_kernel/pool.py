@@ -9,36 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from evalsi_kernel.chunks import Chunk, Flight
 from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.launch import Launch, Opening, PoolLimits
+from evalsi_kernel.spawning import Spawned
 from evalsi_kernel.watchdog import watch
-from evalsi_kernel.worker import Launch, Opening, Worker, start_worker
+from evalsi_kernel.worker import Worker, start_worker
 from evalsi_protocol.errors import WireError
 
 LANES = 4
 MAX_POISON = 10
 BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PoolLimits:
-    """What a pool may use.
-
-    Args:
-        processes: at most so many processes.
-        concurrency: records in flight within one process, for async evaluators.
-        record_timeout_s: how long one record may take one evaluator.
-        memory_bytes: a process that holds more is replaced by a fresh one; 0 means no limit.
-    """
-
-    processes: int = 1
-    concurrency: int = 16
-    record_timeout_s: float = 60.0
-    memory_bytes: int = 2 * 1024**3
 
 
 class Pool:
@@ -48,13 +32,17 @@ class Pool:
         launch: how one of them starts.
         openings: the evaluators to open.
         limits: what they may use.
+        first: the first process, when it was spawned before.
     """
 
-    def __init__(self, launch: Launch, openings: Sequence[Opening], limits: PoolLimits) -> None:
+    def __init__(
+        self, launch: Launch, openings: Sequence[Opening], limits: PoolLimits, first: Spawned | None = None
+    ) -> None:
         self.launch = launch
         self.limits = limits
         self.restarts = 0
         self.replacements = 0
+        self._first = first
         self._openings = list(openings)
         self._queue: deque[Flight] = deque()
         self._changed = asyncio.Condition()
@@ -77,7 +65,7 @@ class Pool:
         Raises:
             PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
         """
-        worker = await start_worker(self.launch)
+        worker = await start_worker(self.launch, self._first)
         try:
             described = await self._open(worker)
         except BaseException:

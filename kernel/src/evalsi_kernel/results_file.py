@@ -17,28 +17,11 @@ import msgpack
 
 from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.tally import Instance
+from evalsi_kernel.instances import Instance
+from evalsi_kernel.output_check import check_output
 
 SCHEMA_VERSION = 1
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def check_output(path: Path) -> None:
-    """See that a file can be written there, before any work.
-
-    Raises:
-        OutputError: the folder is missing or cannot be written, or the path is a folder.
-    """
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder.", "Name a file in it, such as results.json.")
-    folder = path.parent
-    if not folder.is_dir():
-        raise OutputError(f"There is no folder {folder}.", "Make it, or write elsewhere.")
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".evalsi-", delete=True):
-            pass
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror}.", "Write elsewhere.") from error
 
 
 class ResultsSpool:

@@ -8,39 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
+from evalsi_kernel.instances import Instance
+from evalsi_kernel.pack_info import OutputInfo
 from evalsi_kernel.summaries import IntervalMethod, MetricAccumulator, Summary
 
 KINDS = {"passed": "pass", "value": "number", "label": "label"}
 MAX_REASONS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """An evaluator as this run uses it.
-
-    Args:
-        session: its number on the wire.
-        name: as the user calls it; the evaluator's own name by default.
-        info: what the catalog says of it.
-        params: with the defaults filled in.
-    """
-
-    session: int
-    name: str
-    info: EvaluatorInfo
-    params: dict[str, Any] = field(default_factory=dict)
-
-    def metric(self, score_name: str) -> str:
-        """The metric that a score of this name counts for."""
-        if not score_name:
-            return self.name
-        return score_name if self.name == self.info.name else f"{self.name}.{score_name}"
 
 
 class BadScore(Exception):

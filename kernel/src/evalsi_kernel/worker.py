@@ -7,51 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
 from evalsi_kernel.chunks import Flight
 from evalsi_kernel.connection import Connection, RequestFailed
 from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.pack_process import Command, PackProcess, start_process
+from evalsi_kernel.launch import Launch, Opening
+from evalsi_kernel.pack_process import PackProcess, attach
+from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.transports import MemoryTransport, Transport, connect_unix
-from evalsi_protocol.channels import Channel
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
 WEIGH_EVERY_S = 0.1
-
-ServeInThread = Callable[[Channel], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How a pack comes to life: as a process, in a thread of this process, or attached on a Unix socket.
-
-    Args:
-        name: of the pack, for error sentences.
-        command: of the process.
-        serve: the host loop to run in a thread.
-        socket: the path of a socket on which the pack listens.
-        start_timeout_s: how long it may take from start to the answer to hello.
-    """
-
-    name: str
-    command: Command | None = None
-    serve: ServeInThread | None = None
-    socket: str = ""
-    start_timeout_s: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """An evaluator to open in every process of a pack."""
-
-    session: int
-    evaluator: str
-    params: dict[str, Any] = field(default_factory=dict)
 
 
 class Worker:
@@ -159,14 +129,14 @@ class Worker:
         await self.connection.close()
 
 
-async def start_worker(launch: Launch) -> Worker:
-    """Start a pack and greet it.
+async def start_worker(launch: Launch, spawned: Spawned | None = None) -> Worker:
+    """Start a pack, unless its process was spawned before, and greet it.
 
     Raises:
         PackEnvironmentError: it cannot be started at all.
         PackError: it ended, refused or kept silent before it answered hello.
     """
-    transport, process = await _transport(launch)
+    transport, process = await _transport(launch, spawned)
     worker = Worker(launch, Connection(transport), process)
     try:
         await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
@@ -210,16 +180,9 @@ async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
     )
 
 
-async def _transport(launch: Launch) -> tuple[Transport, PackProcess | None]:
+async def _transport(launch: Launch, spawned: Spawned | None) -> tuple[Transport, PackProcess | None]:
     if launch.command is not None:
-        try:
-            process = await start_process(launch.command)
-        except OSError as error:
-            raise PackEnvironmentError(
-                f"The pack {launch.name} cannot be started: {error}.",
-                f"Run `evalsi doctor {launch.name}`.",
-                code="environment.broken",
-            ) from error
+        process = await attach(spawned or spawn(launch))
         return process.transport, process
     if launch.socket:
         try:

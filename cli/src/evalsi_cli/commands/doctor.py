@@ -6,25 +6,23 @@ It must not mend anything but a broken environment, and says so when it does.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import platform
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from evalsi_cli.faults import ERROR, OK
 from evalsi_cli.terminal import paint
 from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.describing import describe
 from evalsi_kernel.environments import environment_state
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions import default_extensions
 from evalsi_kernel.launching import launch_pack
 from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import cache_dir, pack_search_path
-from evalsi_kernel.worker import start_worker
 
 GOOD, BAD = "ok", "problem"
 
@@ -101,15 +99,7 @@ def _cache() -> str:
 def _start(pack: PackInfo) -> str:
     launch = launch_pack(pack, lambda line: print(line, file=sys.stderr))
 
-    async def describe() -> dict[str, Any]:
-        worker = await start_worker(launch)
-        try:
-            return await worker.describe()
-        finally:
-            await worker.stop()
-
-    answer = asyncio.run(describe())
-    described = {table["name"]: str(table["version"]) for table in answer.get("evaluators", ())}
+    described = {table["name"]: str(table["version"]) for table in describe(launch)}
     declared = {evaluator.name: evaluator.version for evaluator in pack.evaluators}
     if described != declared:
         differing = sorted(set(described.items()) ^ set(declared.items()))

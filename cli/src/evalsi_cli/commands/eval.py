@@ -15,13 +15,13 @@ from evalsi_cli.completions import complete_evaluators
 from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
 from evalsi_cli.terminal import ProgressLine, paint
 from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.engine import Status
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.evaluation import Evaluation, Listener, Request, evaluate
 from evalsi_kernel.extensions import default_extensions, open_source
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
 from evalsi_kernel.planning import Wanted
+from evalsi_kernel.status import Status
 from evalsi_kernel.table import markdown_table, text_table
 
 

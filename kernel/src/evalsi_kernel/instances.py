@@ -1,0 +1,34 @@
+"""An evaluator as a run uses it: its name here, its params, and the metrics that it gives.
+
+It must not know how it is run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalsi_kernel.pack_info import EvaluatorInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An evaluator as this run uses it.
+
+    Args:
+        session: its number on the wire.
+        name: as the user calls it; the evaluator's own name by default.
+        info: what the catalog says of it.
+        params: with the defaults filled in.
+    """
+
+    session: int
+    name: str
+    info: EvaluatorInfo
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def metric(self, score_name: str) -> str:
+        """The metric that a score of this name counts for."""
+        if not score_name:
+            return self.name
+        return score_name if self.name == self.info.name else f"{self.name}.{score_name}"

@@ -1,0 +1,79 @@
+"""How a pack comes to life, as plain data that costs nothing to make: the part of supervision that needs no event loop.
+
+It must not know the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evalsi_protocol.channels import Channel
+
+ServeInThread = Callable[[Channel], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How to start a pack's process.
+
+    Args:
+        argv: program and arguments.
+        cwd: where it runs; None gives it its private scratch folder.
+        whole_environment: pass the caller's variables on (a user's own file), not only the harmless ones (a pack).
+        memory_limit_bytes: address space it may use; 0 means no limit.
+        variables: more environment variables.
+    """
+
+    argv: Sequence[str]
+    cwd: Path | None = None
+    whole_environment: bool = False
+    memory_limit_bytes: int = 0
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a pack comes to life: as a process, in a thread of this process, or attached on a Unix socket.
+
+    Args:
+        name: of the pack, for error sentences.
+        command: of the process.
+        serve: the host loop to run in a thread.
+        socket: the path of a socket on which the pack listens.
+        start_timeout_s: how long it may take from start to the answer to hello.
+    """
+
+    name: str
+    command: Command | None = None
+    serve: ServeInThread | None = None
+    socket: str = ""
+    start_timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """An evaluator to open in every process of a pack."""
+
+    session: int
+    evaluator: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """What the processes of a pack may use.
+
+    Args:
+        processes: at most so many processes.
+        concurrency: records in flight within one process, for async evaluators.
+        record_timeout_s: how long one record may take one evaluator.
+        memory_bytes: a process that holds more is replaced by a fresh one; 0 means no limit.
+    """
+
+    processes: int = 1
+    concurrency: int = 16
+    record_timeout_s: float = 60.0
+    memory_bytes: int = 2 * 1024**3
