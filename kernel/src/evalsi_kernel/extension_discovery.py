@@ -6,6 +6,7 @@ It imports no extension. Only a miss of the index comes here: importlib.metadata
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,20 +43,36 @@ class ExtensionTable(Table):
     provides: dict[str, Any]
 
 
-def discover_extensions() -> tuple[list[ExtensionInfo], list[str]]:
-    """Every extension that is installed, by distribution and name; and a sentence for each that cannot be used."""
-    found: list[ExtensionInfo] = []
-    warnings: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found.
+
+    Args:
+        infos: every extension that can be used, by distribution and name.
+        warnings: a sentence for each that cannot.
+        paths: the files that were read, and those that were looked for in vain.
+    """
+
+    infos: list[ExtensionInfo] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+
+
+def discover_extensions() -> Discovery:
+    """Look at every extension that is installed."""
+    discovery = Discovery()
     for point in sorted(entry_points(group=GROUP), key=lambda one: (_distribution(one)[0], one.name)):
         try:
-            found.append(_read(point))
+            paths = _manifest_paths(point)
+            discovery.paths.extend(map(str, paths))
+            discovery.infos.append(_read(point, next((path for path in paths if path.is_file()), paths[0])))
         except EvalsiError as error:
-            warnings.append(f"The extension {point.name} of {_distribution(point)[0]} is left out. {error}")
-    return found, warnings
+            whose = f"The extension {point.name} of {_distribution(point)[0]} is left out."
+            discovery.warnings.append(f"{whose} {error}")
+    return discovery
 
 
-def _read(point: EntryPoint) -> ExtensionInfo:
-    path = _manifest_path(point)
+def _read(point: EntryPoint, path: Path) -> ExtensionInfo:
     tables = read_toml(path, _error)
     number = tables.get("extension", FORMAT)
     if isinstance(number, int) and number != FORMAT:
@@ -66,20 +83,17 @@ def _read(point: EntryPoint) -> ExtensionInfo:
     return ExtensionInfo(table.name, table.module, table.summary, name, version, str(path), table.provides)
 
 
-def _manifest_path(point: EntryPoint) -> Path:
-    """Where the extension.toml of an entry point's package lies, found without importing the package."""
+def _manifest_paths(point: EntryPoint) -> list[Path]:
+    """Where the extension.toml of an entry point's package may lie, found without importing the package."""
     top, *inner = point.module.split(".")
     try:
         spec = find_spec(top)
     except (ImportError, ValueError) as cause:
         raise _error(f"Its package {point.module} cannot be found: {cause}.", "Install it again.", []) from cause
     folders = list((spec.submodule_search_locations if spec else None) or ())
-    paths = [Path(folder, *inner, MANIFEST) for folder in folders]
-    for path in paths:
-        if path.is_file():
-            return path
-    where = f"there is no {paths[0]}" if paths else f"there is no package {point.module}"
-    raise _error(f"It has no {MANIFEST}: {where}.", "Install it again, or tell its authors.", [])
+    if not folders:
+        raise _error(f"There is no package {point.module}.", "Install it again, or tell its authors.", [])
+    return [Path(folder, *inner, MANIFEST) for folder in folders]
 
 
 def _provides_problems(tables: dict[str, Any]) -> Iterator[Problem]:

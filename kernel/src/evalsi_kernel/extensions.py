@@ -109,22 +109,19 @@ def load_extensions(cache_dir: Path) -> Extensions:
     index = cache_path(cache_dir, "extensions", os.pathsep.join(place for place, _ in places))
     kept = read_cached(index, key)
     # An extension that is being developed is edited in place, which changes no folder of installed distributions.
-    if kept is not None and all(_state(state[0]) == state for state in kept["manifests"]):
+    if kept is not None and all(_state(path) == state for path, state in kept["read"]):
         return Extensions(map(ExtensionInfo.from_dict, kept["extensions"]), kept["warnings"])
     # importlib.metadata and pydantic cost more than all the rest of a start.
     from evalsi_kernel.extension_discovery import discover_extensions
 
-    infos, warnings = discover_extensions()
-    # An extension that cannot be used is looked at afresh each time: what would mend it is not known here.
-    if not warnings:
-        value = {
-            "manifests": [_state(info.manifest) for info in infos],
-            "extensions": [info.to_dict() for info in infos],
-            "warnings": warnings,
-        }
-        if warning := write_cached(index, key, value):
-            warnings = [warning]
-    return Extensions(infos, warnings)
+    found = discover_extensions()
+    value = {
+        "read": [[path, _state(path)] for path in found.paths],
+        "extensions": [info.to_dict() for info in found.infos],
+        "warnings": found.warnings,
+    }
+    warning = write_cached(index, key, value)
+    return Extensions(found.infos, [*found.warnings, *([warning] if warning else [])])
 
 
 def open_source(uri: str, extensions: Extensions) -> Source:
@@ -257,9 +254,9 @@ def _installed_places() -> list[list[Any]]:
 
 
 def _state(path: str) -> list[Any] | None:
-    """[path, mtime and ctime in ns, size in bytes], or None where the file is gone."""
+    """[mtime and ctime in ns, size in bytes], or None where there is no such file."""
     try:
         status = os.stat(path)
     except OSError:
         return None
-    return [path, status.st_mtime_ns, status.st_ctime_ns, status.st_size]
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]

@@ -33,7 +33,7 @@ def check_params(evaluator_name: str, schema: dict[str, Any], given: dict[str, A
     """
     problems = list(_problems(evaluator_name, schema, given))
     if problems:
-        message, mend = told(f"The params of {evaluator_name}" if len(problems) > 1 else evaluator_name, problems)
+        message, mend = told(evaluator_name, problems)
         raise ConfigError(
             message,
             mend,

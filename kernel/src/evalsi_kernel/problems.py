@@ -34,7 +34,7 @@ def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
         only = problems[0]
         return f"{document}: {_sentence(only)}", only.mend
     lines = [f"  {_sentence(problem)} {problem.mend}".rstrip() for problem in problems]
-    return "\n".join([f"{document} has {len(problems)} problems:", *lines]), ""
+    return "\n".join([f"{document}: {len(problems)} problems:", *lines]), ""
 
 
 def inside(place: str, key: str | int) -> str:

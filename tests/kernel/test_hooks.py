@@ -1,0 +1,40 @@
+"""The hooks are a contract: each one is documented, and its page is the one that the code gives."""
+
+import inspect
+import typing
+from types import FunctionType
+
+import pytest
+
+from evalsi_kernel import hooks, intervals, sources
+from tests.kernel.hooks_page import PAGE, page, specified
+
+
+def test_there_are_hooks_and_each_has_its_prefix() -> None:
+    assert {hook.__name__ for hook in specified()} >= {"evalsi_open_source", "evalsi_interval_method"}
+    marked = [name for name, member in vars(hooks).items() if hasattr(member, "evalsi_spec")]
+    assert marked == [hook.__name__ for hook in specified()]
+
+
+@pytest.mark.parametrize("hook", specified(), ids=lambda hook: hook.__name__)
+def test_every_hook_says_what_it_is_asked_takes_and_gives(hook: FunctionType) -> None:
+    text = inspect.getdoc(hook) or ""
+    assert len(text.splitlines()[0]) > 20
+    assert "Returns:" in text
+    for argument in inspect.signature(hook).parameters:
+        assert f"    {argument}: " in text, f"{hook.__name__} does not say what {argument} is"
+
+
+@pytest.mark.parametrize("hook", specified(), ids=lambda hook: hook.__name__)
+def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None:
+    names = {"IntervalMethod": intervals.IntervalMethod, "Source": sources.Source}
+    assert typing.get_type_hints(hook, localns=names)["return"] is not None
+
+
+@pytest.mark.parametrize("hook", specified(), ids=lambda hook: hook.__name__)
+def test_every_hook_is_on_the_page(hook: FunctionType) -> None:
+    assert f"## {hook.__name__}\n" in PAGE.read_text("utf-8")
+
+
+def test_the_page_is_the_one_that_the_code_gives() -> None:
+    assert PAGE.read_text("utf-8") == page(), "Run: python -m tests.kernel.hooks_page --write"
