@@ -40,7 +40,8 @@ def pack_hello(
 
 def choose_major(hello: Mapping[str, Any], spoken: tuple[int, ...] = MAJORS) -> int | WireError:
     """The highest major that both speak, or the error that says which side must move and to what."""
-    offered = [major for major in hello.get("majors", ()) if type(major) is int]
+    majors = hello.get("majors")
+    offered = [major for major in majors if type(major) is int] if isinstance(majors, list) else []
     common = set(offered) & set(spoken)
     if common:
         return max(common)

@@ -7,13 +7,15 @@ it has one that is quicker. It must not know the wire's frames.
 from __future__ import annotations
 
 import random
+import sys
+import traceback
 from collections.abc import Iterable
 from typing import Any
 
 from evalsi.opened import Opened
 from evalsi.opened import aggregate as aggregate_states
-from evalsi.score import SCORED, SKIPPED, Skip, scores_of
-from evalsi.scoring import failed
+from evalsi.score import SCORED, Skip, scores_of
+from evalsi.scoring import FAULTS, check_travels, failed
 
 MAX_AGGREGATED = 20_000_000
 """How many states all resamples together may hold; of larger data there are fewer resamples."""
@@ -46,20 +48,30 @@ class Aggregation:
             if not self._states:
                 raise Skip("no record could be observed")
             scores = scores_of(aggregate_states(self._opened, self._states))
-        except Exception as error:
+            check_travels(scores, "score")
+        except FAULTS as error:
             _, _, kind, payload = failed(0, 0, self._opened, error)
             return {"outcome": kind, "payload": payload, "replicates": {}}
         replicates = self._resample(resamples, seed) if resamples and len(self._states) > 1 else {}
-        return {"outcome": SCORED if scores else SKIPPED, "payload": scores, "replicates": replicates}
+        return {"outcome": SCORED, "payload": scores, "replicates": replicates}
 
     def _resample(self, resamples: int, seed: int) -> dict[str, list[float]]:
+        try:
+            return _columns(self._resampled(resamples, seed))
+        except FAULTS as error:
+            # The score stands; without every resample there is no interval to believe in.
+            traceback.print_exception(error, limit=-6, file=sys.stderr)
+            return {}
+
+    def _resampled(self, resamples: int, seed: int) -> Iterable[Any]:
         instance, states = self._opened.instance, self._states
         if hasattr(instance, "resample"):
-            return _columns(instance.resample(states, resamples, seed))
+            resampled: Iterable[Any] = instance.resample(states, resamples, seed)
+            return resampled
         generator = random.Random(seed)
         affordable = max(1, min(resamples, MAX_AGGREGATED // len(states)))
         drawn = (generator.choices(states, k=len(states)) for _ in range(affordable))
-        return _columns(aggregate_states(self._opened, sample) for sample in drawn)
+        return (aggregate_states(self._opened, sample) for sample in drawn)
 
 
 def _columns(results: Iterable[Any]) -> dict[str, list[float]]:

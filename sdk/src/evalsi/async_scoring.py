@@ -8,21 +8,33 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
-from evalsi.item_buffer import ItemBuffer
+from evalsi.item_buffer import Item, ItemBuffer
+from evalsi.opened import Opened
 from evalsi.record import Record
-from evalsi.scoring import Sessions, score_one, score_one_async
+from evalsi.scoring import Running, Sessions, failed, score_one, score_one_async
 
 Done = Callable[[bool, BaseException | None], None]
+CLOSE_S = 2.0
 
 
 class AsyncScorer:
-    """Scores requests concurrently, at most `concurrency` records of all requests at a time."""
+    """Scores requests concurrently, at most `concurrency` records of all requests at a time.
 
-    def __init__(self, concurrency: int) -> None:
+    Args:
+        concurrency: so many records.
+        running: where to say what is being scored.
+        is_cancelled: whether a request is no longer wanted.
+    """
+
+    def __init__(self, concurrency: int, running: Running, is_cancelled: Callable[[int], bool]) -> None:
         self._loop = asyncio.new_event_loop()
         self._free = asyncio.Semaphore(concurrency)
+        self._running = running
+        self._is_cancelled = is_cancelled
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._thread = threading.Thread(target=self._loop.run_forever, name="evalsi-async", daemon=True)
         self._thread.start()
@@ -35,17 +47,26 @@ class AsyncScorer:
 
     def cancel(self, request_id: int) -> None:
         """Stop a request that runs; its `done` is called with finished=False."""
-        self._loop.call_soon_threadsafe(self._cancel, request_id)
+        with suppress(RuntimeError):  # The loop is closed: nothing runs.
+            self._loop.call_soon_threadsafe(self._cancel, request_id)
 
     def close(self) -> None:
-        """Cancel what runs and end the thread."""
-        self._loop.call_soon_threadsafe(self._stop)
-        self._thread.join(timeout=2)
+        """Cancel what runs, so that every request has been answered, and end the thread; bounded."""
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._cancel_all(), self._loop).result(CLOSE_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=CLOSE_S)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     def _start(
         self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer, done: Done
     ) -> None:
-        task = self._loop.create_task(self._score_all(records, sessions, buffer))
+        # The cancel may have come before there was a task to cancel.
+        if self._is_cancelled(request_id):
+            done(False, None)
+            return
+        task = self._loop.create_task(self._score_all(request_id, records, sessions, buffer))
         self._tasks[request_id] = task
 
         def finish(finished: asyncio.Task[None]) -> None:
@@ -57,26 +78,47 @@ class AsyncScorer:
 
         task.add_done_callback(finish)
 
-    async def _score_all(self, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer) -> None:
+    async def _score_all(
+        self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer
+    ) -> None:
         async with asyncio.TaskGroup() as group:
             for index, wire in enumerate(records):
                 await self._free.acquire()
-                group.create_task(self._score_record(index, Record.from_wire(wire), sessions, buffer))
+                record = group.create_task(self._score_record(request_id, index, wire, sessions, buffer))
+                # Not in the task itself: one that is cancelled before it begins runs no line of its own.
+                record.add_done_callback(lambda _: self._free.release())
 
-    async def _score_record(self, index: int, record: Record, sessions: Sessions, buffer: ItemBuffer) -> None:
+    async def _score_record(
+        self, request_id: int, index: int, wire: dict[str, Any], sessions: Sessions, buffer: ItemBuffer
+    ) -> None:
+        record = Record.from_wire(wire)
+        for session, opened in sessions:
+            key = (request_id, index, session)
+            self._running.asynchronous[key] = monotonic()
+            try:
+                buffer.add_many([await self._score_one(session, index, opened, record)])
+            finally:
+                del self._running.asynchronous[key]
+
+    async def _score_one(self, session: int, index: int, opened: Opened, record: Record) -> Item:
+        if not opened.is_async:
+            return score_one(session, index, opened, record)
         try:
-            for session, opened in sessions:
-                score = score_one_async(session, index, opened, record) if opened.is_async else None
-                buffer.add_many([await score if score is not None else score_one(session, index, opened, record)])
-        finally:
-            self._free.release()
+            return await score_one_async(session, index, opened, record)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled this task: the evaluator let a cancellation of its own out.
+            return failed(session, index, opened, error)
 
     def _cancel(self, request_id: int) -> None:
         task = self._tasks.get(request_id)
         if task is not None:
             task.cancel()
 
-    def _stop(self) -> None:
-        for task in self._tasks.values():
+    async def _cancel_all(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        self._loop.call_soon(self._loop.stop)
+        await asyncio.gather(*tasks, return_exceptions=True)

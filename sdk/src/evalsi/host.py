@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalsi.context import AskError
+from evalsi.definition import Definition
+from evalsi.item_buffer import ItemBuffer
+from evalsi.scoring import Running
+from evalsi.work import Work
 from evalsi_protocol.channels import Channel
-from evalsi_protocol.errors import LocalMisuse, ProtocolError, WireError
+from evalsi_protocol.errors import LocalMisuse, WireError
+from evalsi_protocol.limits import DEFAULT_WINDOW
 from evalsi_protocol.machine import (
     CancelReceived,
     ErrorReceived,
@@ -21,19 +30,25 @@ from evalsi_protocol.machine import (
     RequestReceived,
     ResponseReceived,
     SessionEnded,
+    State,
 )
-
-from evalsi.context import AskError
-from evalsi.definition import Definition
-from evalsi.item_buffer import ItemBuffer
-from evalsi.scoring import Running
-from evalsi.work import Work
+from evalsi_protocol.values import check_value
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Load = Callable[[], dict[str, Definition]]
 OUTBOX_FRAMES = 64
+LEAVE_S = 5.0
+_KERNEL_GONE = WireError("protocol.eof", "The kernel went away.", "", "kernel")
+
+
+class _Ask(NamedTuple):
+    """A request to the kernel that waits for a credit."""
+
+    method: str
+    body: dict[str, Any]
+    future: Future[dict[str, Any]]
 
 
 class Host:
@@ -45,10 +60,22 @@ class Host:
         version: of the pack, for `hello`.
         load: imports the pack and gives its evaluators; called once, on `hello`.
         window: how many `score` requests the kernel may have open.
+        on_over: called once, by the reader's thread, as soon as the session is over; work may still go on then.
     """
 
-    def __init__(self, channel: Channel, name: str, version: str, load: Load, *, window: int = 4) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        name: str,
+        version: str,
+        load: Load,
+        *,
+        window: int = DEFAULT_WINDOW,
+        on_over: Callable[[], object] | None = None,
+    ) -> None:
+        self.window = window
         self._channel = channel
+        self._on_over = on_over
         self._machine = Machine("pack", window=window)
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[RequestReceived | None] = queue.SimpleQueue()
@@ -56,6 +83,7 @@ class Host:
         self._outbox: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(OUTBOX_FRAMES)
         self._reader_ident = 0
+        self._asks: deque[_Ask] = deque()
         self._asked: dict[int, Future[dict[str, Any]]] = {}
         self._cancelled: set[int] = set()
         self._buffers: dict[int, ItemBuffer] = {}
@@ -68,14 +96,16 @@ class Host:
         reader = threading.Thread(target=self._read, name="evalsi-reader", daemon=True)
         writer.start()
         reader.start()
-        while (request := self._inbox.get()) is not None:
-            self._work.do(request)
-            if request.method == "bye":
-                break
-        self._work.close()
-        self._outbox.put(None)
-        writer.join(timeout=5)
-        self._channel.close()
+        try:
+            while (request := self._inbox.get()) is not None:
+                self._work.do(request)
+                if request.method == "bye":
+                    break
+        finally:
+            self._work.close()
+            self._outbox.put(None)
+            writer.join(timeout=LEAVE_S)
+            self._channel.close()
 
     # -- what the worker uses -------------------------------------------------------------------------------------
 
@@ -90,52 +120,70 @@ class Host:
         return buffer
 
     def respond(self, request_id: int, body: dict[str, Any]) -> None:
-        """Answer a request."""
+        """Answer a request; with an error when the body cannot be sent."""
         self._forget(request_id)
         try:
             self._call(lambda: self._machine.respond(request_id, body))
         except LocalMisuse as misuse:
             self.fail(request_id, misuse.error)
+        self._cancelled.discard(request_id)
 
     def fail(self, request_id: int, error: WireError) -> None:
         """Answer a request with an error."""
         self._forget(request_id)
-        try:
+        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        with suppress(LocalMisuse):
             self._call(lambda: self._machine.fail(request_id, error))
-        except LocalMisuse:
-            # The session ended meanwhile: nobody is left to be told.
-            return
+        self._cancelled.discard(request_id)
 
     def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]:
-        """Ask the kernel for a capability; the future holds the response's body or raises `AskError`."""
+        """Ask the kernel for a capability, as soon as a credit is free.
+
+        Returns:
+            A future with the response's body; it raises `AskError`. Cancelling it tells the kernel.
+        """
         from concurrent.futures import Future  # 10 ms that only an asking pack need pay.
 
         future: Future[dict[str, Any]] = Future()
-        with self._lock:
-            try:
-                request_id = self._machine.request(method, body)
-            except ProtocolError as error:
-                future.set_exception(AskError(error.error))
-                return future
-            self._asked[request_id] = future
-            data = self._machine.data_to_send()
-        self._put(data)
+        try:
+            check_value(body, allow_bytes=True)
+        except LocalMisuse as misuse:
+            future.set_exception(AskError(misuse.error))
+            return future
+        self._asks.append(_Ask(method, body, future))
+        self._send_asks()
         return future
 
     # -- threads --------------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
         self._reader_ident = threading.get_ident()
-        ended = False
-        while not ended:
-            data = self._channel.read()
-            with self._lock:
-                events = self._machine.receive(data) if data else self._machine.receive_eof()
-            self._flush_outgoing()
-            for event in events:
-                ended = self._take(event) or ended
-            ended = ended or not data
-        self._inbox.put(None)
+        try:
+            ended = False
+            while not ended:
+                data = self._receive_bytes()
+                with self._lock:
+                    events = self._machine.receive(data) if data else self._machine.receive_eof()
+                self._flush_outgoing()
+                for event in events:
+                    ended = self._take(event) or ended
+                self._send_asks()
+                ended = ended or not data
+        finally:
+            # Whatever happened here, nobody may wait for a request or an answer any more.
+            self._work.abandon()
+            for request_id in list(self._asked):
+                self._settle(request_id, AskError(_KERNEL_GONE))
+            self._inbox.put(None)
+            if self._on_over is not None:
+                self._on_over()
+
+    def _receive_bytes(self) -> bytes:
+        try:
+            return self._channel.read()
+        except OSError:
+            # A channel that is reset, or that the worker closed after its goodbye, is at its end.
+            return b""
 
     def _take(self, event: Event) -> bool:
         """Act on one event without ever waiting; returns whether the session is over."""
@@ -148,21 +196,20 @@ class Host:
             self._cancelled.add(event.id)
             self._work.cancel(event.id)
         elif isinstance(event, ResponseReceived):
-            self._asked.pop(event.id).set_result(event.body)
+            self._settle(event.id, event.body)
         elif isinstance(event, ErrorReceived):
-            self._asked.pop(event.id).set_exception(AskError(event.error))
+            self._settle(event.id, AskError(event.error))
         elif isinstance(event, SessionEnded):
-            gone = event.error or WireError("protocol.eof", "The kernel went away.", "", "kernel")
             self._work.abandon()
             for request_id in event.open_requests:
-                self._asked.pop(request_id).set_exception(AskError(gone))
+                self._settle(request_id, AskError(event.error or _KERNEL_GONE))
             return True
         return False
 
     def _answer_ping(self, ping: RequestReceived) -> None:
         for buffer in list(self._buffers.values()):
-            buffer.flush()
-        self._call(lambda: self._machine.respond(ping.id, {"running": self._running.report()}))
+            buffer.flush(wait=False)
+        self.respond(ping.id, {"running": self._running.report()})
 
     def _write(self) -> None:
         gone = False
@@ -198,6 +245,44 @@ class Host:
             data = self._machine.data_to_send()
         self._put(data)
 
+    def _send_asks(self) -> None:
+        """Send the asks that credits allow; fail them when the session takes none any more."""
+        sent: list[tuple[int, Future[dict[str, Any]]]] = []
+        failed: list[tuple[Future[dict[str, Any]], WireError]] = []
+        with self._lock:
+            while self._asks and (self._machine.can_request or self._machine.state is not State.READY):
+                ask = self._asks.popleft()
+                if ask.future.cancelled():
+                    continue
+                try:
+                    request_id = self._machine.request(ask.method, ask.body)
+                except LocalMisuse as misuse:
+                    failed.append((ask.future, misuse.error))
+                else:
+                    self._asked[request_id] = ask.future
+                    sent.append((request_id, ask.future))
+            data = self._machine.data_to_send()
+        self._put(data)
+        # Callbacks of futures run at once: never under the lock.
+        for request_id, future in sent:
+            future.add_done_callback(partial(self._tell_if_cancelled, request_id))
+        for future, error in failed:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(AskError(error))
+
+    def _tell_if_cancelled(self, request_id: int, future: Future[dict[str, Any]]) -> None:
+        if future.cancelled():
+            self._call(lambda: self._machine.cancel(request_id))
+
+    def _settle(self, request_id: int, result: dict[str, Any] | AskError) -> None:
+        future = self._asked.pop(request_id)
+        if not future.set_running_or_notify_cancel():
+            return
+        if isinstance(result, AskError):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
+
     def _put(self, data: bytes) -> None:
         if data:
             takes_room = threading.get_ident() != self._reader_ident
@@ -209,4 +294,3 @@ class Host:
         buffer = self._buffers.pop(request_id, None)
         if buffer is not None:
             buffer.flush()
-        self._cancelled.discard(request_id)

@@ -36,15 +36,19 @@ class ItemBuffer:
         if len(self._items) >= MAX_ITEMS or monotonic() - self._flushed_at >= FLUSH_AFTER_S:
             self.flush()
 
-    def flush(self) -> None:
-        """Send what is there."""
-        with self._lock:
+    def flush(self, *, wait: bool = True) -> None:
+        """Send what is there; without `wait` leave it to whoever is at it already."""
+        if not self._lock.acquire(blocking=wait):
+            return
+        try:
             items = self._items[:]
             # Others may append meanwhile: cut off exactly what was copied.
             del self._items[: len(items)]
             self._flushed_at = monotonic()
             if items:
                 self._send(items)
+        finally:
+            self._lock.release()
 
     def _send(self, items: list[Item]) -> None:
         try:

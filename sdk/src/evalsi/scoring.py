@@ -16,26 +16,36 @@ from evalsi.item_buffer import Item, ItemBuffer
 from evalsi.opened import Opened
 from evalsi.record import Record
 from evalsi.score import ERROR, SCORED, SKIPPED, ScoreError, Skip, scores_of
+from evalsi_protocol.errors import LocalMisuse, WireError, sendable
+from evalsi_protocol.values import check_value
 
 STATE = "state"
 Sessions = Sequence[tuple[int, Opened]]
+# sys.exit() in an evaluator is a fault of the record's evaluation, not a wish of the pack to end.
+FAULTS = (Exception, SystemExit)
 
 
 class Running:
     """What is being scored at the moment, for the answer to a ping."""
 
-    __slots__ = ("current",)
+    __slots__ = ("asynchronous", "current")
 
     def __init__(self) -> None:
         self.current: tuple[int, int, int, float] | None = None
+        # Of the async evaluators many run at once: (request, index, session) → since when.
+        self.asynchronous: dict[tuple[int, int, int], float] = {}
 
     def report(self) -> list[dict[str, Any]]:
-        """The request, index and session that run now and for how many milliseconds."""
+        """The request, index and session of each record that runs now, and for how many milliseconds."""
+        running = [(*key, since) for key, since in self.asynchronous.copy().items()]
         current = self.current
-        if current is None:
-            return []
-        request, index, session, since = current
-        return [{"request": request, "index": index, "session": session, "ms": int((monotonic() - since) * 1000)}]
+        if current is not None:
+            running.append(current)
+        now = monotonic()
+        return [
+            {"request": request, "index": index, "session": session, "ms": int((now - since) * 1000)}
+            for request, index, session, since in running
+        ]
 
 
 def score_records(
@@ -43,20 +53,23 @@ def score_records(
     records: Sequence[dict[str, Any]],
     sessions: Sessions,
     buffer: ItemBuffer,
+    *,
     running: Running,
     is_cancelled: Callable[[int], bool],
 ) -> bool:
     """Score every record with every session, in order; returns False when the request was cancelled on the way."""
-    for index, wire in enumerate(records):
-        if is_cancelled(request_id):
-            return False
-        record = Record.from_wire(wire)
-        items: list[Item] = []
-        for session, opened in sessions:
-            running.current = (request_id, index, session, monotonic())
-            items.append(score_one(session, index, opened, record))
-        buffer.add_many(items)
-    running.current = None
+    try:
+        for index, wire in enumerate(records):
+            if is_cancelled(request_id):
+                return False
+            record = Record.from_wire(wire)
+            items: list[Item] = []
+            for session, opened in sessions:
+                running.current = (request_id, index, session, monotonic())
+                items.append(score_one(session, index, opened, record))
+            buffer.add_many(items)
+    finally:
+        running.current = None
     return True
 
 
@@ -65,7 +78,7 @@ def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:
     try:
         opened.check_needs(record)
         return outcome(session, index, opened, opened.score(record))
-    except Exception as error:
+    except FAULTS as error:
         return failed(session, index, opened, error)
 
 
@@ -74,36 +87,46 @@ async def score_one_async(session: int, index: int, opened: Opened, record: Reco
     try:
         opened.check_needs(record)
         return outcome(session, index, opened, await opened.score(record))
-    except Exception as error:
+    except FAULTS as error:
         return failed(session, index, opened, error)
 
 
 def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
-    """The item for what an evaluator returned; raises `ScoreError` when it is no score."""
+    """The item for what an evaluator returned; raises `ScoreError` when it is no score or cannot travel."""
     if opened.definition.scope == "dataset":
+        check_travels(result, "state")
         return [session, index, STATE, {"state": result}]
-    return [session, index, SCORED, scores_of(result)]
+    scores = scores_of(result)
+    for score in scores:
+        # A plain score has a name and a value that were checked when it was made.
+        if "metadata" in score or "cost_usd" in score:
+            check_travels(score, "score")
+    return [session, index, SCORED, scores]
 
 
-def failed(session: int, index: int, opened: Opened, error: Exception) -> Item:
+def failed(session: int, index: int, opened: Opened, error: BaseException) -> Item:
     """The item for what an evaluator raised: a skip, the kernel's own error, or an error that names the exception."""
     if isinstance(error, Skip):
-        return [session, index, SKIPPED, {"reason": str(error) or "the evaluator skipped the record"}]
+        return [session, index, SKIPPED, {"reason": sendable(str(error) or "the evaluator skipped the record")}]
     if isinstance(error, AskError):
         return [session, index, ERROR, error.error.to_body()]
     name = opened.definition.name
     if isinstance(error, ScoreError):
-        body = _error_body("pack.bad_score", f"{name}: {error}", "Return a Score with a finite value.")
+        wire = WireError("pack.bad_score", f"{name}: {error}", "Return a Score with a finite value.")
     else:
         traceback.print_exception(error, limit=-6, file=sys.stderr)
         message = str(error)
-        body = _error_body(
+        wire = WireError(
             "pack.evaluator_raised",
             f"{name} raised {type(error).__name__}{': ' + message if message else ''}",
             "See the pack's stderr for the place.",
         )
-    return [session, index, ERROR, body]
+    return [session, index, ERROR, wire.to_body()]
 
 
-def _error_body(code: str, message: str, mend: str) -> dict[str, Any]:
-    return {"code": code, "message": message, "mend": mend, "blame": "pack", "retry": "no"}
+def check_travels(value: Any, what: str) -> None:
+    """Make sure that a value can be sent; raises `ScoreError`."""
+    try:
+        check_value(value)
+    except LocalMisuse as misuse:
+        raise ScoreError(f"the {what} cannot be sent. {misuse.error.message}") from misuse

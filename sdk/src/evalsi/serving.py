@@ -9,6 +9,7 @@ import argparse
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
 
 SWITCH_INTERVAL_S = 0.0005
 """How soon a computing thread lets the reader and the writer in; Python's own 5 ms would stall a full window."""
+ORPHAN_S = 5.0
+"""How long work may go on after the kernel is gone."""
 
 
 def serve(module: str, *, name: str = "", version: str = "0") -> None:
@@ -62,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.listen:
         _listen(options.listen, name, options.version, load)
     else:
-        Host(take_standard_streams(), name, options.version, load).serve()
+        Host(take_standard_streams(), name, options.version, load, on_over=_leave_soon).serve()
     # Threads of the pack's libraries must not keep a process alive that has said goodbye.
     sys.stderr.flush()
     os._exit(0)
@@ -87,7 +90,14 @@ def _listen(address: str, name: str, version: str, load: Load) -> None:
         listener.listen(1)
         connection, _ = listener.accept()
         path.unlink(missing_ok=True)
-        Host(SocketChannel(connection), name, version, load).serve()
+        Host(SocketChannel(connection), name, version, load, on_over=_leave_soon).serve()
+
+
+def _leave_soon() -> None:
+    """The kernel is gone: an evaluator that never returns must not live on as an orphan."""
+    timer = threading.Timer(ORPHAN_S, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalsi.aggregation import Aggregation
 from evalsi.context import Context
@@ -25,6 +25,8 @@ from evalsi_protocol.machine import RequestReceived
 if TYPE_CHECKING:
     from evalsi.async_scoring import AsyncScorer
     from evalsi.host import Host
+
+_T = TypeVar("_T")
 
 
 class Refusal(Exception):
@@ -88,9 +90,10 @@ class Work:
         self._abandoned = True
 
     def close(self) -> None:
-        """End what runs in the background."""
+        """End what runs in the background; its requests are answered as cancelled. A second call does nothing."""
         if self._async is not None:
             self._async.close()
+            self._async = None
 
     # -- requests -------------------------------------------------------------------------------------------------
 
@@ -99,7 +102,7 @@ class Work:
         if isinstance(major, WireError):
             raise Refusal(major.code, major.message, major.mend, major.blame)
         self._definitions = self._load()
-        return pack_hello(major, self._name, self._version, {"score", "aggregate"})
+        return pack_hello(major, self._name, self._version, {"score", "aggregate"}, window=self._host.window)
 
     def _describe(self, request: RequestReceived) -> dict[str, Any]:
         return {
@@ -108,14 +111,17 @@ class Work:
         }
 
     def _open(self, request: RequestReceived) -> dict[str, Any]:
-        session, name = request.body["session"], request.body["evaluator"]
+        body = request.body
+        session, name = _field(body, "session", int), _field(body, "evaluator", str)
+        if session in self._opened:
+            raise Refusal("protocol.session", f"The session {session} is open already.", "Use another id.", "kernel")
         definition = self._definitions.get(name)
         if definition is None:
             known = ", ".join(self._definitions)
             raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
-        self._concurrency = max(1, int(request.body.get("concurrency", self._concurrency)))
+        self._concurrency = max(1, _field(body, "concurrency", int, self._concurrency))
         try:
-            self._opened[session] = open_evaluator(definition, request.body.get("params", {}), Context(self._host))
+            self._opened[session] = open_evaluator(definition, _field(body, "params", dict, {}), Context(self._host))
         except ParamError as error:
             raise Refusal("config.param", f"{name}.{error.param}: {error.message}", "Change the param.") from error
         except TypeError as error:
@@ -123,37 +129,47 @@ class Work:
         return {"evaluator": definition.to_dict()}
 
     def _score(self, request: RequestReceived) -> dict[str, Any] | None:
-        sessions = self._sessions(request.body["sessions"])
-        records = request.body["records"]
+        sessions = self._sessions(_field(request.body, "sessions", list))
+        records = _field(request.body, "records", list)
         buffer = self._host.open_buffer(request.id)
         if any(opened.is_async for _, opened in sessions):
             self._score_async(request.id, records, sessions, buffer)
             return None
-        finished = score_records(request.id, records, sessions, buffer, self._running, self._is_cancelled)
+        finished = score_records(
+            request.id, records, sessions, buffer, running=self._running, is_cancelled=self._is_cancelled
+        )
         return self._digest(request.id, buffer, finished=finished)
 
     def _aggregate(self, request: RequestReceived) -> dict[str, Any]:
         body = request.body
-        session = body["session"]
-        opened = self._opened[session]
+        session = _field(body, "session", int)
+        ((_, opened),) = self._sessions([session])
+        if opened.definition.scope != "dataset":
+            name = opened.definition.name
+            raise Refusal("protocol.session", f"{name} scores records; nothing is aggregated.", "Score it.", "kernel")
+        states = _field(body, "states", list)
         aggregation = self._aggregations.setdefault(session, Aggregation(opened))
-        aggregation.add(body["states"])
+        aggregation.add(states)
         if body.get("more"):
             return {"states": aggregation.count}
         del self._aggregations[session]
-        return aggregation.finish(int(body.get("resamples", 0)), int(body.get("seed", 0)))
+        return aggregation.finish(_field(body, "resamples", int, 0), _field(body, "seed", int, 0))
 
     def _close(self, request: RequestReceived) -> dict[str, Any]:
-        self._opened.pop(request.body["session"], None)
+        session = _field(request.body, "session", int)
+        self._opened.pop(session, None)
+        self._aggregations.pop(session, None)
         return {}
 
     def _bye(self, request: RequestReceived) -> dict[str, Any]:
+        # Every request is answered before the goodbye is.
+        self.close()
         return {}
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _sessions(self, ids: list[int]) -> Sessions:
-        missing = [session for session in ids if session not in self._opened]
+    def _sessions(self, ids: list[Any]) -> Sessions:
+        missing = [session for session in ids if type(session) is not int or session not in self._opened]
         if missing:
             raise Refusal("protocol.session", f"The session {missing[0]} is not open.", "Open it first.", "kernel")
         return [(session, self._opened[session]) for session in ids]
@@ -164,7 +180,7 @@ class Work:
         if self._async is None:
             from evalsi.async_scoring import AsyncScorer  # asyncio: 50 ms that only async evaluators pay.
 
-            self._async = AsyncScorer(self._concurrency)
+            self._async = AsyncScorer(self._concurrency, self._running, self._is_cancelled)
 
         def done(finished: bool, error: BaseException | None) -> None:
             if error is not None:
@@ -185,3 +201,12 @@ class Work:
 
     def _is_cancelled(self, request_id: int) -> bool:
         return self._abandoned or self._host.is_cancelled(request_id)
+
+
+def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = None) -> _T:
+    """A field of a request's body; one that is absent and has a default is that."""
+    value = body.get(name, default)
+    if type(value) is not kind:
+        message = f"{name} is of type {type(value).__name__}, not {kind.__name__}."
+        raise Refusal("protocol.body", message, "Follow the protocol's specification.", "kernel")
+    return value
