@@ -242,7 +242,8 @@ def test_assignments_are_gathered_by_evaluator() -> None:
     ("assignment", "what", "mend"),
     [
         ("exact-match.normalize", "has no =", "Write exact-match.normalize=VALUE."),
-        ("", "has no =", "Write exact-match.normalize=VALUE."),
+        ("", "has no =", "Write EVALUATOR.PARAM=VALUE."),
+        ("normalize", "has no =", "Write EVALUATOR.normalize=VALUE."),
         ("rel_tol=0.01", "does not say which param of which evaluator", "Write EVALUATOR.rel_tol=0.01"),
         (".rel_tol=1", "does not say which param", "Write EVALUATOR.rel_tol=1"),
         ("exact-match.=1", "does not say which param", "Write EVALUATOR.PARAM=1"),

@@ -34,7 +34,7 @@ def write_cached(path: Path, key: Any, value: Any) -> str:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(json.dumps({"key": key, "value": value}), "ascii")
+        unfinished.write_text(json.dumps({"key": key, "value": value}, separators=(",", ":")), "ascii")
         os.replace(unfinished, path)
     except OSError as cause:
         with suppress(OSError):

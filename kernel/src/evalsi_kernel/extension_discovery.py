@@ -17,7 +17,7 @@ from pydantic import Field
 from evalsi_kernel.errors import ConfigError, EvalsiError
 from evalsi_kernel.extension_info import ExtensionInfo
 from evalsi_kernel.problems import Problem
-from evalsi_kernel.toml_tables import Table, check_table, read_toml
+from evalsi_kernel.toml_tables import DottedName, FilledLine, Table, check_table, read_toml
 from evalsi_kernel.value_schema import value_problems
 
 GROUP = "evalsi.extensions"
@@ -37,9 +37,9 @@ class ExtensionTable(Table):
     """The whole of an extension.toml; `provides` may hold kinds of a newer kernel."""
 
     extension: int
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
-    summary: Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", description="small letters, digits, - and _")]
+    module: DottedName
+    summary: FilledLine
     provides: dict[str, Any]
 
 

@@ -158,11 +158,14 @@ def mend_for(kind: str, name: str, extensions: Extensions) -> str:
     if known and known != [ONLY_ONE]:
         mends.append(f"There are: {', '.join(known)}.")
     brought_by = _BROUGHT_BY.get((kind, name)) or (not known and _BROUGHT_BY.get((kind, "")))
-    if brought_by:
+    if extensions.warnings:
+        # What is installed and left out is nearer than what could be installed.
+        mends.extend(extensions.warnings)
+    elif brought_by:
         mends.append(f"Install it: pip install '{brought_by}'")
     elif not known:
         mends.append("Install an extension that provides it.")
-    return " ".join(mend for mend in [*mends, *extensions.warnings] if mend)
+    return " ".join(mend for mend in mends if mend)
 
 
 def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from evalsi_kernel.param_schema import params_schema_problems
 from evalsi_kernel.problems import Problem
 from evalsi_kernel.refs import EVALUATOR_NAME, PACK_NAME, VERSION
 from evalsi_kernel.suggestions import choose
-from evalsi_kernel.toml_tables import Table, check_table, read_toml
+from evalsi_kernel.toml_tables import DottedName, FilledLine, Line, Table, check_table, read_toml
 from evalsi_kernel.value_schema import shown
 
 FORMAT = 1
@@ -36,9 +36,11 @@ NEEDS = ("input", "output", "reference", "context", "trajectory", "usage", "meta
 ASKS = ("judge", "embed", "sandbox")
 RESERVED_NAMES = frozenset({"builtin"})
 
-Name = Annotated[str, Field(pattern=f"^{EVALUATOR_NAME}$")]
-Version = Annotated[str, Field(pattern=f"^{VERSION}$")]
-Line = Annotated[str, Field(pattern=r"^[^\r\n]*$")]
+EvaluatorName = Annotated[str, Field(pattern=f"^{EVALUATOR_NAME}$", description="letters, digits, - and _")]
+PackName = Annotated[
+    str, Field(pattern=f"^{PACK_NAME}$", description="small letters, digits, - and _, as name or publisher/name")
+]
+Version = Annotated[str, Field(pattern=f"^{VERSION}$", description="letters, digits, dots, + and -")]
 
 
 class Output(Table):
@@ -55,7 +57,7 @@ class Output(Table):
 class Evaluator(Table):
     """One evaluator; its table is written from its code."""
 
-    name: Name
+    name: EvaluatorName
     version: Version
     summary: Line = ""
     scope: Scope = "record"
@@ -68,7 +70,7 @@ class Evaluator(Table):
 class Run(Table):
     """How the pack's process runs."""
 
-    module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
+    module: DottedName
     workers: Workers = "cpu"
     record_timeout_s: Annotated[FiniteFloat, Field(gt=0)] = RECORD_TIMEOUT_S
     memory_mb: Annotated[int, Field(ge=64)] = MEMORY_MB
@@ -78,9 +80,9 @@ class Manifest(Table):
     """The whole of a plugin.toml."""
 
     manifest: int
-    name: Annotated[str, Field(pattern=f"^{PACK_NAME}$")]
+    name: PackName
     version: Version
-    summary: Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$")]
+    summary: FilledLine
     protocol: int
     run: Run
     evaluators: Annotated[list[Evaluator], Field(min_length=1)]

@@ -75,7 +75,8 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
         left, equals, text = assignment.partition("=")
         evaluator, dot, param = left.strip().rpartition(".")
         if not equals:
-            problems.append(Problem(assignment, "has no =", f"Write {left or 'exact-match.normalize'}=VALUE."))
+            named = left if "." in left else f"EVALUATOR.{left or 'PARAM'}"
+            problems.append(Problem(assignment, "has no =", f"Write {named}=VALUE."))
         elif not dot or not evaluator or not param:
             mend = f"Write EVALUATOR.{param or 'PARAM'}={text or 'VALUE'}, such as numeric-match.rel_tol=0.01."
             problems.append(Problem(assignment, "does not say which param of which evaluator", mend))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.problems import Problem, inside, told
@@ -22,6 +22,13 @@ class Table(BaseModel):
     """A TOML table: no key but those declared, no value of another type."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
+
+
+DottedName = Annotated[
+    str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="the dotted name of a module")
+]
+Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", description="one line")]
+FilledLine = Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$", description="one line")]
 
 
 TableType = TypeVar("TableType", bound=Table)
@@ -88,7 +95,9 @@ def _problem(model: type[Table], found: Any) -> Problem:
     if kind == "literal_error":
         return Problem(at, f"must be {found['ctx']['expected']}, not {shown(value)}")
     if kind == "string_pattern_mismatch":
-        return Problem(at, f"is {shown(value)}, which does not fit {found['ctx']['pattern']}")
+        # The description of a field with a pattern is the pattern in words.
+        words = _model_at(model, found["loc"][:-1]).model_fields[found["loc"][-1]].description
+        return Problem(at, f"must be {words}, not {shown(value)}")
     return Problem(at, f"is {shown(value)}: {found['msg'][:1].lower()}{found['msg'][1:]}")
 
 
