@@ -134,6 +134,13 @@ def test_a_scheme_of_a_known_extension_is_answered_with_what_to_install(site: Si
     assert "pip install 'evalsi-datasets[hf]'" in caught.value.mend
 
 
+def test_what_is_left_out_is_told_before_what_could_be_installed() -> None:
+    extensions = Extensions(warnings=["The extension datasets is left out."])
+    with pytest.raises(ConfigError) as caught:
+        open_source("-", extensions)
+    assert caught.value.mend == "The extension datasets is left out."
+
+
 @pytest.mark.parametrize(("uri", "name"), [("x.jsonl", ".jsonl"), ("-", "-")])
 def test_without_any_reader_the_mend_says_what_brings_one(tmp_path: Path, uri: str, name: str) -> None:
     path = tmp_path / uri
@@ -168,6 +175,16 @@ def test_a_reader_that_declines_what_it_provides_is_named(site: Site, cache: Pat
 
 
 # -- intervals -----------------------------------------------------------------------------------------------------
+
+
+def test_an_interval_method_that_is_declared_and_not_given_is_told_with_its_distribution(
+    site: Site, cache: Path
+) -> None:
+    site.install("lake", provides='intervals = ["lake"]\n')
+    with pytest.raises(
+        ConfigError, match=r"acme-lake 1\.2 says that it provides .* evalsi_interval_method returned nothing"
+    ):
+        interval_method("lake", load_extensions(cache))
 
 
 def test_an_unknown_interval_method_is_answered_with_what_to_install() -> None:

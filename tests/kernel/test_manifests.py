@@ -91,6 +91,18 @@ def test_plain_data_survives_a_trip_through_its_dictionary(tmp_path: Path) -> No
     assert PackInfo.from_dict(pack.to_dict()) == pack
 
 
+def test_what_a_pack_describes_is_read_like_a_manifest_and_keys_of_a_newer_one_are_passed_over() -> None:
+    table = {"name": "polite", "version": 1, "outputs": [{"kind": "label", "colour": "red"}], "mood": "good"}
+    described = EvaluatorInfo.from_dict({**table, "pack": "python"})
+    assert described == EvaluatorInfo("polite", "python", "1", outputs=(OutputInfo(kind="label"),))
+
+
+@pytest.mark.parametrize("table", [{"scope": "row"}, {"outputs": [{"kind": "bool"}]}])
+def test_what_a_pack_describes_in_words_that_there_are_not_is_refused(table: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="not one of"):
+        EvaluatorInfo.from_dict({"name": "polite", "version": "1", "pack": "python", **table})
+
+
 def test_the_manifest_of_a_third_party_carries_its_publisher(tmp_path: Path) -> None:
     pack = load_manifest(written(tmp_path, GOOD.replace('"core"', '"acme/readability"'))).to_pack(tmp_path)
     assert (pack.publisher, pack.is_builtin) == ("acme", False)

@@ -186,6 +186,18 @@ def test_a_value_nested_without_end_is_refused_and_does_not_overflow() -> None:
     assert "nested deeper than" in refusal(schema_of(param={}), {"param": value}, "some").message
 
 
+def test_a_param_far_too_long_to_be_a_slip_gets_no_suggestion() -> None:
+    assert refusal(EXACT_MATCH, {"x" * 5000: 1}).mend == "Its params are normalize, ignore_punctuation."
+
+
+def test_a_schema_nested_without_end_is_refused_and_does_not_overflow() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(500):
+        schema = {"items": schema}
+    problems = list(params_schema_problems({"type": "object", "properties": {"a": schema}}, "params"))
+    assert [problem.what for problem in problems] == ["is nested deeper than 32 levels"]
+
+
 # -- text ----------------------------------------------------------------------------------------------------------
 
 
@@ -291,6 +303,7 @@ def test_every_bad_assignment_is_told_at_once() -> None:
         ({"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}}, "params.properties.a.default"),
         ({"type": "object", "additionalProperties": {"type": "x"}}, "params.additionalProperties.type"),
         ({"type": "object", "required": "a"}, "params.required"),
+        ({"type": "object", "properties": {"a": {"default": object()}}}, "params.properties.a.default"),
     ],
 )
 def test_a_schema_outside_the_subset_is_refused_at_its_place(schema: dict[str, Any], at: str) -> None:
