@@ -57,8 +57,12 @@ class CorpusBleu:
         """The corpus's score from the summed states."""
         n = self._max_n
         correct, total = [int(count) for count in totals[:n]], [int(count) for count in totals[n : 2 * n]]
-        value = _share(self._bleu.compute_bleu(correct, total, int(totals[-2]), int(totals[-1]), max_ngram_order=n).score)
-        note = None if total[-1] else f"No output has {n} words in a row, so BLEU-{n} of this corpus is 0 by definition."
+        value = _share(
+            self._bleu.compute_bleu(correct, total, int(totals[-2]), int(totals[-1]), max_ngram_order=n).score
+        )
+        note = (
+            None if total[-1] else f"No output has {n} words in a row, so BLEU-{n} of this corpus is 0 by definition."
+        )
         return Score(value=value, explanation=note)
 
     def resample(self, states: Sequence[Sequence[int]], resamples: int, seed: int) -> list[Score]:

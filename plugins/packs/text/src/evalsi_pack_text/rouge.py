@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from evalsi import Output, Record, Score, evaluator
-
 from evalsi_pack_text.overlap import common, f1
 from evalsi_pack_text.words import words
 

@@ -10,7 +10,6 @@ import re
 import string
 
 from evalsi import Output, Record, evaluator
-
 from evalsi_pack_text.overlap import common, f1
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
