@@ -1,0 +1,183 @@
+"""The cases of DESIGN's budgets: what is run, against what, and which figure must hold.
+
+A case gives rows for the table; a budget that does not hold is marked, and the command fails.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.data import write_records
+from benchmarks.measure import Comparison, compare, run
+from benchmarks.peer import ensure_peer
+
+FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
+EVALSI = str(Path(sys.executable).with_name("evalsi"))
+MAX_MB = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table.
+
+    Args:
+        what: the case.
+        ours, theirs: what was measured, as text.
+        figure: the ratio or the number that the budget is about.
+        budget: what it must be, as text.
+        holds: whether it is.
+    """
+
+    what: str
+    ours: str
+    theirs: str
+    figure: str
+    budget: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where a benchmark keeps its data and its peer, and how often it runs."""
+
+    folder: Path
+    rounds: int
+
+    def records(self, count: int) -> str:
+        """The path of so many records."""
+        return str(write_records(self.folder / f"records-{count}.jsonl", count))
+
+    def peer(self) -> str:
+        """The peer's command."""
+        return ensure_peer(self.folder / "peer")
+
+
+def start(bench: Bench) -> Iterator[Row]:
+    """`--help` and `version` against the bare interpreter."""
+    for word in ("--help", "version"):
+        found = compare([EVALSI, word], [sys.executable, "-c", "pass"], rounds=bench.rounds * 4)
+        times = 1 / found.speedup
+        yield Row(
+            f"`evalsi {word}`",
+            _ms(found, "ours"),
+            f"{_ms(found, 'theirs')} (bare interpreter)",
+            f"{times:.1f} ×",
+            "≤ 5 ×",
+            times <= 5,
+        )
+
+
+def catalog(bench: Bench) -> Iterator[Row]:
+    """A warm catalog against the peer's."""
+    found = compare([EVALSI, "catalog"], [bench.peer(), "catalog"], rounds=bench.rounds * 2)
+    yield Row(
+        "`evalsi catalog`, warm",
+        _ms(found, "ours"),
+        _ms(found, "theirs"),
+        f"{found.speedup:.1f} × faster",
+        "faster",
+        found.speedup > 1,
+    )
+
+
+def six_records(bench: Bench) -> Iterator[Row]:
+    """What a person waits for on a small file."""
+    words = ["eval", "--data", bench.records(6), "--evaluators", "exact-match"]
+    found = compare([EVALSI, *words, "--quiet"], [bench.peer(), *words], rounds=bench.rounds * 2)
+    yield Row(
+        "6 records × exact-match",
+        _ms(found, "ours"),
+        _ms(found, "theirs"),
+        f"{found.speedup:.1f} × faster",
+        "≥ 2 ×",
+        found.speedup >= 2,
+    )
+
+
+def hundred_thousand(bench: Bench) -> Iterator[Row]:
+    """100,000 records, with one evaluator and with five."""
+    for what, evaluators in (("exact-match", "exact-match"), ("5 evaluators", FIVE)):
+        words = ["eval", "--data", bench.records(100_000), "--evaluators", evaluators]
+        found = compare([EVALSI, *words, "--quiet"], [bench.peer(), *words], rounds=bench.rounds, warm_up=0)
+        yield Row(
+            f"100,000 records × {what}",
+            f"{_s(found, 'ours')}, {_mb(found, 'ours')}",
+            f"{_s(found, 'theirs')}, {_mb(found, 'theirs')}",
+            f"{found.speedup:.1f} × faster",
+            "≥ 12 ×",
+            found.speedup >= 12,
+        )
+
+
+def million(bench: Bench) -> Iterator[Row]:
+    """Memory of the largest process at a hundred thousand and at a million records, five evaluators."""
+    small = run([EVALSI, "eval", "--quiet", "--data", bench.records(100_000), "--evaluators", FIVE])
+    large = run([EVALSI, "eval", "--quiet", "--data", bench.records(1_000_000), "--evaluators", FIVE])
+    holds = large.peak_mb <= MAX_MB and large.peak_mb <= small.peak_mb * 1.5
+    yield Row(
+        "largest process, 1,000,000 records × 5",
+        f"{large.peak_mb:.0f} MB, {large.wall_s:.1f} s",
+        f"{small.peak_mb:.0f} MB at 100,000",
+        f"{large.peak_mb / small.peak_mb:.2f} ×",
+        f"≤ {MAX_MB} MB, flat",
+        holds,
+    )
+
+
+def protocol(bench: Bench) -> Iterator[Row]:
+    """1 kB records through a no-op pack."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks.protocol_throughput"], capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    rate = found["records_per_s"]
+    yield Row(
+        "protocol, 1 kB records, no-op pack",
+        f"{rate:,.0f} records/s",
+        "",
+        f"{rate:,.0f}/s",
+        "≥ 150,000/s",
+        rate >= 150_000,
+    )
+
+
+def bootstrap(bench: Bench) -> Iterator[Row]:
+    """Bootstrap intervals against the closed ones, on the same data."""
+    words = [EVALSI, "eval", "--quiet", "--data", bench.records(100_000), "--evaluators", "exact-match,latency"]
+    found = compare([*words, "--ci", "bootstrap"], words, rounds=max(1, bench.rounds // 2), warm_up=0)
+    seconds = median(one.wall_s for one in found.ours)
+    yield Row(
+        "100,000 records, `--ci bootstrap`",
+        _s(found, "ours"),
+        f"{_s(found, 'theirs')} (closed intervals)",
+        f"{1 / found.speedup:.1f} ×",
+        "seconds",
+        seconds < 30,
+    )
+
+
+CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "start": start,
+    "catalog": catalog,
+    "six": six_records,
+    "100k": hundred_thousand,
+    "million": million,
+    "protocol": protocol,
+    "bootstrap": bootstrap,
+}
+
+
+def _ms(found: Comparison, side: str) -> str:
+    return f"{median(one.wall_s for one in getattr(found, side)) * 1000:.0f} ms"
+
+
+def _s(found: Comparison, side: str) -> str:
+    return f"{median(one.wall_s for one in getattr(found, side)):.2f} s"
+
+
+def _mb(found: Comparison, side: str) -> str:
+    return f"{max(one.peak_mb for one in getattr(found, side)):.0f} MB"
