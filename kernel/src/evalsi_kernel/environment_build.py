@@ -85,7 +85,7 @@ def build_environment(
                 stamp = _Build(plan, lock, uv, descriptor, offline).run(on_progress)
             return stamp
     except OSError as error:
-        raise _cache_fault(plan, error) from error
+        raise cache_fault(plan, error) from error
     except LockTimeout as error:
         raise PackEnvironmentError(
             f"Another process has been building the environment of the pack {plan.pack} for {WAIT_FOR_OTHER_S:g} s.",
@@ -161,14 +161,16 @@ class _Build:
         )
 
     def _install(self) -> None:
-        python, env, project = base_python(), str(self._env), str(self._project)
-        locked = ["--frozen", "--no-dev", "--project", project, "--python", python]
+        python, env = base_python(), str(self._env)
+        locked = ["--frozen", "--no-dev", "--project", str(self._project), "--python", python]
+        sync = ["sync", *locked, "--no-install-project", "--no-install-local", "--no-build", *self._offline]
         # Relocatable, because it is renamed after it was built.
         self._run("venv", "--relocatable", "--no-project", "--python", python, env)
         if not any(os.environ.get(name) for name in INDEX_VARIABLES):
-            only_wheels = ["--no-install-project", "--no-install-local", "--no-build"]
-            self._run("sync", *locked, *only_wheels, *self._offline, "--compile-bytecode")
+            self._run(*sync, "--compile-bytecode")
             return
+        # Says whether this Python and platform fit, which export does not.
+        self._run(*sync, "--dry-run")
         requirements = str(self._scratch / "requirements.txt")
         self._run("export", *locked, "--no-emit-project", "--no-emit-local", "-q", "-o", requirements)
         checked = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", requirements]
@@ -244,7 +246,7 @@ def child_variables(host: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value for name, value in host.items() if name.startswith(PASSED_TO_UV) or not name.startswith(dropped)
     }
-    return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
+    return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
 
 
 def _find_uv(pack: str) -> str:
@@ -260,7 +262,7 @@ def _find_uv(pack: str) -> str:
         ) from error
 
 
-def _cache_fault(plan: EnvironmentPlan, error: OSError) -> PackEnvironmentError:
+def cache_fault(plan: EnvironmentPlan, error: OSError) -> PackEnvironmentError:
     """Say in a sentence why files cannot be made in the cache."""
     place = error.filename or plan.folder.parent
     why = error.strerror or str(error)
