@@ -6,7 +6,7 @@ It reads the wire form and never changes it; it must not know a record or an eva
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 
 class ContentError(ValueError):
@@ -42,8 +42,13 @@ class Content:
             return wire["json"]
         try:
             return json.loads(self.as_text(), parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            raise ContentError("not JSON that can be read: it is nested too deep") from None
+        except json.JSONDecodeError as error:
             raise ContentError(f"not JSON: {error}") from error
+        except ValueError as error:
+            # A constant that was refused, or an integer of more digits than Python reads.
+            raise ContentError(f"not JSON that can be read: {error}") from error
 
     def messages(self) -> list[dict[str, Any]]:
         """The chat messages; plain text is one user message.
@@ -52,17 +57,16 @@ class Content:
             ContentError: the content is JSON.
         """
         wire = self.wire
-        if isinstance(wire, dict) and "messages" in wire:
-            return list(wire["messages"])
         if isinstance(wire, str):
             return [{"role": "user", "content": wire}]
+        if "messages" in wire:
+            return list(wire["messages"])
         raise ContentError("JSON content holds no messages")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Content) and self.wire == other.wire
 
-    def __hash__(self) -> int:
-        return hash(self.as_text())
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Content({self.wire!r})"
@@ -74,31 +78,39 @@ def content(value: Any) -> Any:
         return value.wire
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and all(isinstance(item, dict) and "role" in item for item in value):
+    if is_messages(value):
         return {"messages": value}
     if isinstance(value, dict) and len(value) == 1:
-        if "text" in value and isinstance(value["text"], str):
+        if isinstance(value.get("text"), str):
             return value["text"]
-        if "messages" in value or "json" in value:
+        if "json" in value or is_messages(value.get("messages")):
             return value
     return {"json": value}
 
 
+def is_messages(value: Any) -> bool:
+    """Whether a value is a list of chat messages, each with a role."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)
+
+
 def _text_of(wire: dict[str, Any]) -> str:
     if "messages" in wire:
-        return "\n".join(_message_text(message) for message in wire["messages"])
+        texts = (_message_text(message) for message in wire["messages"])
+        return "\n".join(text for text in texts if text is not None)
     value = wire["json"]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _message_text(message: dict[str, Any]) -> str:
+def _message_text(message: dict[str, Any]) -> str | None:
+    """The text of one message, its parts joined; None where it has none, as one that only calls a tool."""
     body = message.get("content")
-    if isinstance(body, str):
-        return body
     if isinstance(body, list):
-        return "".join(str(part.get("text", "")) for part in body if isinstance(part, dict))
-    return ""
+        texts = [part["text"] for part in body if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        return "".join(texts) if texts else None
+    return body if isinstance(body, str) else None
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")

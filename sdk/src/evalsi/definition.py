@@ -6,16 +6,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from math import isfinite
+from typing import Any, Literal, TypeVar, get_args, overload
 
-from evalsi.params import params_schema
-from evalsi.score import ScoreError
+from evalsi.params import function_of, params_schema
 
 Kind = Literal["pass", "number", "label"]
 Scope = Literal["record", "dataset"]
 FIELDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
+CAPABILITIES = ("judge", "embed", "sandbox")
+
+# What a command line can name: no blank, comma, colon, dot, @ or =, which mean something there.
+_NAME = re.compile(r"[\w-]+(/[\w-]+)*")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 _Evaluator = TypeVar("_Evaluator", bound=Callable[..., Any])
 
@@ -28,8 +34,12 @@ class Output:
         name: of the metric; "" means the evaluator's own name.
         kind: pass, number or label.
         unit: of a number, such as "ms".
-        minimum, maximum: the range of a number, None where it is open.
+        minimum: the least that a number can be, None where that is open.
+        maximum: the greatest, likewise.
         higher_is_better: the direction; None where there is none, as for a length.
+
+    Raises:
+        ValueError: the kind is unknown, or the range is none or not a number's.
     """
 
     name: str = ""
@@ -38,6 +48,18 @@ class Output:
     minimum: float | None = None
     maximum: float | None = None
     higher_is_better: bool | None = True
+
+    def __post_init__(self) -> None:
+        who = f"The output {self.name!r}"
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"{who} has the kind {self.kind!r}; it is pass, number or label.")
+        bounds = [bound for bound in (self.minimum, self.maximum) if bound is not None]
+        if self.kind != "number" and (bounds or self.unit):
+            raise ValueError(f"{who} is no number, so it has no unit and no range. Leave them out.")
+        if not all(map(isfinite, bounds)):
+            raise ValueError(f"{who} has a range that is not finite. Leave out the end that is open.")
+        if sorted(bounds) != bounds:
+            raise ValueError(f"{who} has a minimum above its maximum.")
 
     def to_dict(self) -> dict[str, Any]:
         """As a table of `plugin.toml`; what is absent is left out."""
@@ -81,8 +103,25 @@ class Definition:
         }
 
 
+@overload
+def evaluator(target: _Evaluator, /) -> _Evaluator: ...
+
+
+@overload
 def evaluator(
-    target: _Evaluator | None = None,
+    *,
+    name: str | None = None,
+    version: str | int = 1,
+    summary: str | None = None,
+    scope: Scope = "record",
+    needs: Iterable[str] = (),
+    asks: Iterable[str] = (),
+    outputs: Iterable[Output] = (),
+) -> Callable[[_Evaluator], _Evaluator]: ...
+
+
+def evaluator(
+    target: Any = None,
     /,
     *,
     name: str | None = None,
@@ -106,16 +145,33 @@ def evaluator(
 
     Raises:
         TypeError: the signature does not fit.
-        ValueError: a name of `needs` or `asks` is unknown.
+        ValueError: a name is none, or one of `needs` or `asks` is unknown.
     """
 
     def attach(actual: _Evaluator) -> _Evaluator:
-        actual.__evalsi__ = _define(  # type: ignore[attr-defined]
-            actual, name, str(version), summary, scope, tuple(needs), tuple(asks), tuple(outputs)
+        definition = _define(
+            actual,
+            name=name,
+            version=str(version),
+            summary=summary,
+            scope=scope,
+            needs=needs,
+            asks=asks,
+            outputs=outputs,
         )
+        try:
+            actual.__evalsi__ = definition  # type: ignore[attr-defined]
+        except AttributeError as error:
+            raise TypeError(f"{definition.name}: {actual!r} cannot be marked. Wrap it in a function.") from error
         return actual
 
     return attach if target is None else attach(target)
+
+
+def attached_to(target: Any) -> Definition | None:
+    """The definition that `evaluator` attached to this very target, not to a class that it is derived from."""
+    attached = getattr(target, "__evalsi__", None)
+    return attached if isinstance(attached, Definition) and attached.target is target else None
 
 
 def definition_of(target: Any) -> Definition:
@@ -124,68 +180,116 @@ def definition_of(target: Any) -> Definition:
     Raises:
         TypeError: the target cannot be an evaluator.
     """
-    attached = getattr(target, "__evalsi__", None)
-    if isinstance(attached, Definition) and attached.target is target:
+    attached = attached_to(target)
+    if attached is not None:
         return attached
     if not callable(target):
-        raise TypeError(f"{target!r} is no evaluator: pass a function, a class with score(), or a name.")
-    return _define(target, None, "1", None, "record", (), (), ())
-
-
-def _define(
-    target: Any,
-    name: str | None,
-    version: str,
-    summary: str | None,
-    scope: Scope,
-    needs: tuple[str, ...],
-    asks: tuple[str, ...],
-    outputs: tuple[Output, ...],
-) -> Definition:
-    own_name = str(name or getattr(target, "__name__", type(target).__name__))
-    if own_name == "<lambda>":
-        raise ValueError("A lambda has no name; write evaluator(name=…)(lambda record: …) or a function.")
-    _check_needs(own_name, needs, asks)
-    _check_outputs(own_name, outputs)
-    if inspect.isclass(target):
-        methods = ("observe",) if scope == "dataset" else ("score",)
-        missing = [method for method in methods if not callable(getattr(target, method, None))]
-        if missing:
-            raise TypeError(f"{own_name}: a {scope}-scope class needs the method {missing[0]}(self, record).")
-        if scope == "dataset" and not (hasattr(target, "aggregate") or hasattr(target, "combine")):
-            raise TypeError(f"{own_name}: a dataset-scope class needs aggregate(self, states) or combine(self, totals).")
-        has_init = target.__init__ is not object.__init__
-        params = params_schema(target.__init__, ("self",)) if has_init else params_schema(lambda: None)
-    else:
-        if scope == "dataset":
-            raise TypeError(f"{own_name}: a dataset-scope evaluator is a class with observe() and aggregate().")
-        params = params_schema(target, record_arguments(target))
-    doc = summary if summary is not None else (inspect.getdoc(target) or "").split("\n")[0]
-    return Definition(own_name, version, doc, scope, needs, asks, outputs, params, target)
+        mend = "Pass its class, and the params beside it" if hasattr(target, "score") else "Pass a function or a class"
+        raise TypeError(f"{target!r} is no evaluator. {mend}.")
+    return _define(target)
 
 
 def record_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's first arguments that are no params: the record and, when it is named so, `ctx`.
+    """The names of a function's arguments that are no params: the first, its record; and, where there is one, `ctx`.
 
     Raises:
         TypeError: the function takes no record.
     """
-    names = list(inspect.signature(function).parameters)
-    if not names:
-        raise TypeError(f"{getattr(function, '__qualname__', function)} takes no record; write def name(record): …")
-    return (names[0], "ctx") if "ctx" in names else (names[0],)
+    parameters = inspect.signature(function).parameters
+    first = next(iter(parameters.values()), None)
+    if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD) or first.name == "ctx":
+        name = function_of(function).__qualname__
+        raise TypeError(f"{name} takes no record; its first argument must be one. Write def {name}(record): …")
+    return (first.name, "ctx") if "ctx" in parameters else (first.name,)
 
 
-def _check_needs(name: str, needs: Sequence[str], asks: Sequence[str]) -> None:
-    for need in needs:
-        if need.split(".")[0] not in FIELDS:
-            raise ValueError(f"{name}: needs names {need!r}; the fields are {', '.join(FIELDS)}.")
-    for ask in asks:
-        if ask not in ("judge", "embed", "sandbox"):
-            raise ValueError(f"{name}: asks names {ask!r}; an evaluator can ask for judge, embed and sandbox.")
+def _define(
+    target: Any,
+    *,
+    name: str | None = None,
+    version: str = "1",
+    summary: str | None = None,
+    scope: Scope = "record",
+    needs: Iterable[str] = (),
+    asks: Iterable[str] = (),
+    outputs: Iterable[Output] = (),
+) -> Definition:
+    subject = _subject(target)
+    own_name: str = name or subject.__name__
+    if own_name == "<lambda>":
+        raise TypeError("A lambda has no name. Write evaluator(name=…)(lambda record: …), or a function.")
+    if not _NAME.fullmatch(own_name):
+        raise ValueError(f"The name {own_name!r} cannot be used. Use letters, digits, - and _, or publisher/name.")
+    if not _VERSION.fullmatch(version):
+        raise ValueError(f"{own_name}: the version {version!r} cannot be used. Write an integer, or such as 1.0.0.")
+    if scope not in get_args(Scope):
+        raise ValueError(f"{own_name}: the scope is {scope!r}; it is record or dataset.")
+    if inspect.isclass(target):
+        _check_methods(own_name, target, scope)
+        params = _constructor_params(target)
+    elif scope == "dataset":
+        raise TypeError(f"{own_name}: a dataset-scope evaluator is a class with observe() and aggregate().")
+    else:
+        params = params_schema(target, record_arguments(target))
+    text = (inspect.getdoc(subject) or "") if summary is None else summary
+    return Definition(
+        own_name,
+        version,
+        text.strip().split("\n")[0],
+        scope,
+        _words(own_name, "needs", needs, FIELDS),
+        _words(own_name, "asks", asks, CAPABILITIES),
+        _distinct(own_name, outputs),
+        params,
+        target,
+    )
 
 
-def _check_outputs(name: str, outputs: Sequence[Output]) -> None:
-    names = [output.name for output in outputs]
-    if len(set(names)) < len(names):
-        raise ScoreError(f"{name}: two outputs have one name.")
+def _subject(target: Any) -> Any:
+    """What has the name and the docstring: of an object that is called its class, of a partial its function."""
+    if hasattr(target, "__name__"):
+        return target
+    function = function_of(target)
+    return type(target) if function.__name__ == "__call__" else function
+
+
+def _check_methods(name: str, target: type, scope: Scope) -> None:
+    if scope == "record":
+        if not callable(getattr(target, "score", None)):
+            mend = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else ""
+            raise TypeError(f"{name}: a record-scope class needs the method score(self, record).{mend}")
+        return
+    if not callable(getattr(target, "observe", None)):
+        raise TypeError(f"{name}: a dataset-scope class needs the method observe(self, record).")
+    finish = getattr(target, "combine", None) or getattr(target, "aggregate", None)
+    if not callable(finish):
+        raise TypeError(f"{name}: a dataset-scope class needs aggregate(self, states) or combine(self, totals).")
+    if inspect.iscoroutinefunction(finish):
+        raise TypeError(f"{name}: {finish.__name__}() is called once, and not awaited. Write it without async.")
+
+
+def _constructor_params(target: type) -> dict[str, Any]:
+    constructor: Callable[..., Any] = target.__init__  # type: ignore[misc]
+    if constructor is object.__init__:
+        return params_schema(lambda: None)
+    return params_schema(constructor, (next(iter(inspect.signature(constructor).parameters)),))
+
+
+def _words(name: str, what: str, words: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise TypeError(f"{name}: {what} is the text {words!r}. Write a list: {what}=[{words!r}].")
+    listed = tuple(words)
+    for word in listed:
+        # A need may reach into a map: usage.latency_ms.
+        if (word.split(".")[0] if what == "needs" else word) not in known:
+            raise ValueError(f"{name}: {what} names {word!r}; there are {', '.join(known)}.")
+    return listed
+
+
+def _distinct(name: str, outputs: Iterable[Output]) -> tuple[Output, ...]:
+    if isinstance(outputs, Output):
+        raise TypeError(f"{name}: outputs is one Output. Write a list: outputs=[Output(…)].")
+    listed = tuple(outputs)
+    if len({output.name for output in listed}) < len(listed):
+        raise ValueError(f"{name}: two outputs have one name.")
+    return listed

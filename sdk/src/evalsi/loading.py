@@ -1,6 +1,6 @@
 """Where a host's evaluators come from: a pack's module, a user's file, or objects at hand.
 
-It imports code; it must not know the wire.
+It imports code, and says where that code fails; it must not know the wire.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-from evalsi.definition import Definition, definition_of
+from evalsi.definition import Definition, attached_to, definition_of
+
+_PASSED_OVER = (Path(__file__).parent, Path(importlib.__file__).parent)
 
 
 class LoadError(Exception):
@@ -23,34 +26,54 @@ class LoadError(Exception):
 def from_module(name: str, attribute: str = "") -> dict[str, Definition]:
     """The evaluators of an importable module: the one named, or all that it lists or decorates.
 
+    Args:
+        name: dotted, as in an import.
+        attribute: a name in the module, or the name of one of its evaluators; "" takes all.
+
     Raises:
-        LoadError: no such module, no such attribute, or no evaluator in it.
+        LoadError: no such module, code in it that fails, no such attribute, or no evaluator.
     """
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise LoadError(f"{name!r} is no module's name. Write it as in an import: package.module.")
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise LoadError(f"There is no module {name!r}. Check the name, or install what holds it.") from error
-        raise LoadError(f"The module {name!r} needs {error.name!r}, which is not installed. Install it.") from error
+        _fail(f"The module {name!r}", error)
+    except Exception as error:  # noqa: BLE001 -- importing runs an author's code, which may raise anything.
+        _fail(f"The module {name!r}", error)
     return _pick(module, name, attribute)
 
 
 def from_file(path: Path, attribute: str = "") -> dict[str, Definition]:
     """The evaluators of a Python file; its folder is importable for it.
 
+    Args:
+        path: of a `.py` file.
+        attribute: as for a module.
+
     Raises:
-        LoadError: no such file, or no evaluator in it.
+        LoadError: no such file, code in it that fails, no such attribute, or no evaluator.
     """
     if not path.is_file():
         raise LoadError(f"There is no file {path}. Check the path.")
-    sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    path = path.resolve()
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    name = _module_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise LoadError(f"{path} is no Python file. Name a .py file.")
+        raise LoadError(f"{path.name} is no Python file. Name a .py file.")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return _pick(module, str(path), attribute)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # noqa: BLE001 -- as above.
+        del sys.modules[name]
+        _fail(path.name, error)
+    return _pick(module, path.name, attribute)
 
 
 def from_objects(targets: Iterable[Any]) -> dict[str, Definition]:
@@ -70,18 +93,79 @@ def from_objects(targets: Iterable[Any]) -> dict[str, Definition]:
 
 
 def _pick(module: ModuleType, where: str, attribute: str) -> dict[str, Definition]:
+    try:
+        if attribute and hasattr(module, attribute):
+            return from_objects([getattr(module, attribute)])
+        listed = from_objects(_listed(module))
+    except (LoadError, TypeError, ValueError) as error:
+        raise LoadError(f"{where}: {error}") from error
     if attribute:
-        if not hasattr(module, attribute):
-            raise LoadError(f"{where} has no {attribute!r}. It has {_names(module)}.")
-        return from_objects([getattr(module, attribute)])
-    listed = getattr(module, "EVALUATORS", None)
-    if listed is None:
-        listed = [value for value in vars(module).values() if isinstance(getattr(value, "__evalsi__", None), Definition)]
+        if attribute not in listed:
+            raise LoadError(f"{where} has no {attribute!r}. It has {_names(module, listed)}.")
+        return {attribute: listed[attribute]}
     if not listed:
         raise LoadError(f"{where} has no evaluator. Decorate a function with @evaluator, or name one: {where}:NAME.")
-    return from_objects(listed)
+    return listed
 
 
-def _names(module: ModuleType) -> str:
-    names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-    return ", ".join(names) or "no function"
+def _listed(module: ModuleType) -> list[Any]:
+    """What the module lists in EVALUATORS or, without that, all that is decorated in it; each once."""
+    listed = getattr(module, "EVALUATORS", None)
+    if listed is None:
+        values = vars(module).values()
+        listed = [value for value in values if attached_to(value) is not None]
+    elif not isinstance(listed, (list, tuple)):
+        raise TypeError(f"EVALUATORS is {listed!r}. Write a list: EVALUATORS = [{module.__name__}.NAME].")
+    return list({id(target): target for target in listed}.values())
+
+
+def _names(module: ModuleType, listed: Iterable[str]) -> str:
+    """What of the module's own could have been meant."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+    ]
+    return ", ".join(dict.fromkeys([*own, *listed])) or "no function"
+
+
+def _module_name(path: Path) -> str:
+    """The file's own name, so that its neighbours can import it; another where that one is taken."""
+    stem = path.stem
+    loaded = sys.modules.get(stem)
+    taken = stem in sys.stdlib_module_names or (loaded is not None and getattr(loaded, "__file__", None) != str(path))
+    return f"evalsi_file_{stem}" if taken else stem
+
+
+def _fail(what: str, error: Exception) -> NoReturn:
+    """Say what is wrong with the code, and where in it."""
+    if isinstance(error, SyntaxError):
+        place = _at(error.filename or what, error.lineno)
+        raise LoadError(f"{place}: {error.msg}. Mend that line.") from error
+    place = _place(error)
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        raise LoadError(
+            f"{what} needs the module {error.name!r}, which is not installed ({place}). Install it."
+        ) from error
+    message = f"{type(error).__name__}: {error}".rstrip(": ")
+    raise LoadError(f"{what} cannot be imported: {place}: {message.rstrip('.')}. Mend that line.") from error
+
+
+def _place(error: Exception) -> str:
+    """The innermost file and line of the author's own code: what stands in the folder of its first frame."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame.filename)]
+    if not frames:
+        return "at its import"
+    folder = Path(frames[0].filename).parent
+    own = [frame for frame in frames if folder in Path(frame.filename).parents]
+    return _at(own[-1].filename, own[-1].lineno)
+
+
+def _is_authors(file: str) -> bool:
+    return not file.startswith("<frozen") and Path(file).parent not in _PASSED_OVER
+
+
+def _at(file: str, line: int | None) -> str:
+    path = Path(file)
+    name = f"{path.parent.name}/{path.name}" if path.stem == "__init__" else path.name
+    return name if line is None else f"{name}, line {line}"

@@ -9,7 +9,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,43 +21,55 @@ MARK = "# Written from the code by `python -m evalsi.manifest`; do not edit belo
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
+class ManifestError(Exception):
+    """The manifest cannot be read, written, or does not agree with the code; a sentence with a mend."""
+
+
 def evaluator_tables(definitions: Iterable[Definition]) -> str:
-    """The tables as TOML text, one for each evaluator, in the order given."""
-    tables = []
-    for definition in definitions:
-        lines = [f"{key} = {toml_value(value)}" for key, value in definition.to_dict().items()]
-        tables.append("[[evaluators]]\n" + "\n".join(lines) + "\n")
-    return MARK + "\n" + "\n".join(tables)
+    """The tables as TOML text, one for each evaluator, in the order given.
+
+    Raises:
+        TypeError: a default, or whatever else an author wrote, has no form in TOML.
+    """
+    return MARK + "\n" + "\n".join("\n".join(_table_lines(definition)) + "\n" for definition in definitions)
 
 
 def with_tables(manifest: str, tables: str) -> str:
-    """The manifest's text with its evaluator tables replaced, or appended when it has none."""
-    return manifest.split(MARK)[0].rstrip() + "\n\n" + tables
+    """The manifest's text with its evaluator tables replaced, or appended when it has none.
+
+    Raises:
+        ManifestError: what stands above the tables is not TOML, or has such tables itself.
+    """
+    head = manifest.split(MARK, maxsplit=1)[0].rstrip()
+    try:
+        above = tomllib.loads(head.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(f"It is not TOML: {error}. Mend that place.") from error
+    if "evaluators" in above:
+        raise ManifestError("It has [[evaluators]] above the written ones. Delete them; the code says what there is.")
+    return f"{head}\n\n{tables}".lstrip("\n")
 
 
 def toml_value(value: Any) -> str:
     """A JSON value as an inline TOML value.
 
     Raises:
-        TypeError: TOML has no such value (null); leave the key out instead.
+        TypeError: TOML has no such value, as for null and for half a surrogate pair.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, (int, float)):
-        return repr(value)
+        return _string(value)
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return repr(float(value))
     if isinstance(value, list):
         return f"[{', '.join(toml_value(item) for item in value)}]"
     if isinstance(value, dict):
-        # TOML has no null: a default of None is the absence of a default.
-        pairs = [f"{_key(key)} = {toml_value(item)}" for key, item in value.items() if item is not None]
+        pairs = [f"{_key(key)} = {toml_value(item)}" for key, item in value.items()]
         return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
-    raise TypeError(f"TOML has no value for {value!r}.")
-
-
-def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    raise TypeError(f"TOML has no form for {value!r}.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,19 +82,92 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         tables = evaluator_tables(from_module(options.module).values())
-    except LoadError as error:
+        if options.write:
+            _write(options.write, tables)
+        elif options.check:
+            _check(options.check, tables, options.module)
+        else:
+            print(tables, end="")
+    except (LoadError, ManifestError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    if options.write:
-        options.write.write_text(with_tables(options.write.read_text("utf-8"), tables), "utf-8")
-    elif options.check:
-        text = options.check.read_text("utf-8")
-        if with_tables(text, tables) != text:
-            print(f"error: {options.check} differs from the code. Write it again with --write.", file=sys.stderr)
-            return 1
-    else:
-        print(tables, end="")
     return 0
+
+
+def _write(path: Path, tables: str) -> None:
+    try:
+        path.write_text(with_tables(_read(path), tables), "utf-8", newline="\n")
+    except (OSError, ManifestError) as error:
+        raise ManifestError(f"{path}: {_reason(error)}") from error
+
+
+def _check(path: Path, tables: str, module: str) -> None:
+    try:
+        text = _read(path)
+        agrees = with_tables(text, tables) == text
+    except (OSError, ManifestError) as error:
+        raise ManifestError(f"{path}: {_reason(error)}") from error
+    if not agrees:
+        differing = ", ".join(_differing(text, tables)) or "form only"
+        mend = f"Write it anew: python -m evalsi.manifest {module} --write {path}"
+        raise ManifestError(f"{path} differs from the code ({differing}). {mend}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ManifestError("It is not UTF-8. Save it as UTF-8.") from error
+
+
+def _reason(error: OSError | ManifestError) -> str:
+    return f"{error.strerror}. Check the path." if isinstance(error, OSError) else str(error)
+
+
+def _differing(text: str, tables: str) -> list[str]:
+    """The evaluators whose tables are not alike, or that only one of the two has."""
+    try:
+        written = tomllib.loads(text.removeprefix("\ufeff")).get("evaluators", [])
+    except tomllib.TOMLDecodeError:
+        return ["it is not TOML"]
+    before = {str(table.get("name")): table for table in written}
+    after = {table["name"]: table for table in tomllib.loads(tables).get("evaluators", [])}
+    return [name for name in {**before, **after} if before.get(name) != after.get(name)]
+
+
+def _table_lines(definition: Definition) -> Iterator[str]:
+    """One evaluator, with a line a param, so that a change of one is one line of a diff."""
+    table = definition.to_dict()
+    params = table.pop("params")
+    properties = params["properties"]
+    yield "[[evaluators]]"
+    yield from _pairs(table)
+    yield ""
+    yield "[evaluators.params]"
+    yield from _pairs({key: value for key, value in params.items() if key != "properties"})
+    if not properties:
+        yield "properties = {}"
+        return
+    yield ""
+    yield "[evaluators.params.properties]"
+    yield from _pairs(properties)
+
+
+def _pairs(table: dict[str, Any]) -> Iterator[str]:
+    return (f"{_key(key)} = {toml_value(value)}" for key, value in table.items())
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _string(key)
+
+
+def _string(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TypeError(f"TOML has no form for {text!r}, which holds half a surrogate pair.") from error
+    # JSON's escapes are TOML's too; the one control character that JSON leaves as it is, TOML does not allow.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from evalsi.definition import Definition
 from evalsi.record import Record
-from evalsi.score import MissingField
+from evalsi.score import MissingField, ScoreError
 
 if TYPE_CHECKING:
     from evalsi.context import Context
@@ -30,8 +31,9 @@ class Opened:
 
     def check_needs(self, record: Record) -> None:
         """Skip a record that lacks a declared field; raises `MissingField`."""
+        wire = record.wire
         for need in self.definition.needs:
-            if not record.has(need):
+            if need not in wire and not record.has(need):
                 raise MissingField(need)
 
 
@@ -42,6 +44,7 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
         evalsi.ParamError: a class's constructor refused a value.
         TypeError: a param is missing or unknown.
     """
+    _check_names(definition, params)
     target = definition.target
     if inspect.isclass(target):
         instance: Any = target(**params)
@@ -64,8 +67,25 @@ def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
 
 
 def total(states: Sequence[Sequence[float]]) -> list[float]:
-    """The element-wise sum of additive states."""
-    return [sum(column) for column in zip(*states, strict=True)]
+    """The element-wise sum of additive states, without rounding on the way, so that their order does not matter.
+
+    Raises:
+        ScoreError: the states are not lists of numbers, all of one length.
+    """
+    try:
+        return [fsum(column) for column in zip(*states, strict=True)]
+    except (TypeError, ValueError) as error:
+        raise ScoreError("combine() needs states that are lists of numbers, all of one length.") from error
+
+
+def _check_names(definition: Definition, params: dict[str, Any]) -> None:
+    known = definition.params["properties"]
+    for name in params:
+        if name not in known:
+            raise TypeError(f"{definition.name} has no param {name!r}; it has {', '.join(known) or 'none'}")
+    for name in definition.params.get("required", ()):
+        if name not in params:
+            raise TypeError(f"{definition.name} needs the param {name!r}")
 
 
 def _takes_context(function: Callable[..., Any]) -> bool:
@@ -73,5 +93,4 @@ def _takes_context(function: Callable[..., Any]) -> bool:
 
 
 def _is_async(target: Any) -> bool:
-    call = getattr(type(target), "__call__", None)
-    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(call)
+    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(type(target).__call__)

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalsi.content import Content, content
+from evalsi.content import Content, content, is_messages
 from evalsi.score import MissingField
-
-CONTENT_FIELDS = ("input", "output")
-MAP_FIELDS = ("usage", "metadata", "provenance", "trajectory", "check")
 
 
 class Record:
     """The unit of evaluation. Build one from keywords in a test; in a run it comes from the data.
 
     Args:
-        id: unique in the data.
-        input, output: text, a list of chat messages, or any JSON value.
-        reference: the right answer; a list means that any of them is right.
+        id: unique in the data; None lets the data's place number it.
+        input: what was asked: text, a list of chat messages, or any JSON value.
+        output: what is graded, likewise.
+        reference: the right answer, likewise; a list means that any of them is right.
         context: what the answer may rest on, a list.
-        trajectory: `{"steps": [...]}`.
+        trajectory: the steps of an agent, a list or `{"steps": [...]}`.
         usage: `input_tokens`, `output_tokens`, `total_tokens`, `cost_usd`, `latency_ms`.
         metadata: whatever else is known.
+        provenance: where the record came from.
+        check: the verdict of a checker that ran before.
+
+    Raises:
+        TypeError: the id is not text, or one of the maps is none.
     """
 
     __slots__ = ("wire",)
@@ -32,36 +35,33 @@ class Record:
     def __init__(
         self,
         *,
-        id: str = "0",
+        id: str | None = None,
         input: Any = None,
         output: Any = None,
         reference: Any = None,
         context: Any = None,
-        trajectory: dict[str, Any] | None = None,
+        trajectory: list[dict[str, Any]] | dict[str, Any] | None = None,
         usage: dict[str, Any] | None = None,
         metadata: dict[str, Any] | None = None,
         provenance: dict[str, Any] | None = None,
         check: dict[str, Any] | None = None,
     ) -> None:
-        wire: dict[str, Any] = {"id": id}
-        if input is not None:
-            wire["input"] = content(input)
-        if output is not None:
-            wire["output"] = content(output)
-        if reference is not None:
-            wire["reference"] = _any_of(reference)
-        if context is not None:
-            wire["context"] = [content(item) for item in (context if isinstance(context, list) else [context])]
-        for name, value in (
-            ("trajectory", trajectory),
-            ("usage", usage),
-            ("metadata", metadata),
-            ("provenance", provenance),
-            ("check", check),
-        ):
-            if value is not None:
-                wire[name] = value
-        self.wire = wire
+        steps = {"steps": trajectory} if isinstance(trajectory, list) else trajectory
+        maps = {"trajectory": steps, "usage": usage, "metadata": metadata, "provenance": provenance, "check": check}
+        for name, value in maps.items():
+            if value is not None and not isinstance(value, dict):
+                raise TypeError(f"{name} is {value!r}; write it as a dict.")
+        if id is not None and not isinstance(id, str):
+            raise TypeError(f"id is {id!r}; write it as text.")
+        fields = {
+            "id": id,
+            "input": None if input is None else content(input),
+            "output": None if output is None else content(output),
+            "reference": None if reference is None else _any_of(reference),
+            "context": None if context is None else _list_of(context),
+            **maps,
+        }
+        self.wire: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
 
     @classmethod
     def from_wire(cls, wire: dict[str, Any]) -> Record:
@@ -72,28 +72,34 @@ class Record:
 
     @property
     def id(self) -> str:
-        """The record's id, unique in the data."""
-        identity: str = self.wire["id"]
+        """The record's id, unique in the data; "" for one that was built without."""
+        identity: str = self.wire.get("id", "")
         return identity
 
     def has(self, field: str) -> bool:
-        """Whether the record has this field; `usage.latency_ms` reaches into a map."""
+        """Whether the record has this field; `usage.latency_ms` reaches into a map, where null counts as absent."""
         value: Any = self.wire
         for part in field.split("."):
-            if not isinstance(value, dict) or part not in value:
+            if not isinstance(value, dict):
                 return False
-            value = value[part]
-        return True
+            value = value.get(part)
+        return value is not None
 
     @property
     def input(self) -> Content:
         """What was asked; skips the record when it has none."""
-        return self._content("input")
+        try:
+            return Content(self.wire["input"])
+        except KeyError:
+            raise MissingField("input") from None
 
     @property
     def output(self) -> Content:
         """What is graded; skips the record when it has none."""
-        return self._content("output")
+        try:
+            return Content(self.wire["output"])
+        except KeyError:
+            raise MissingField("output") from None
 
     @property
     def references(self) -> list[Content]:
@@ -113,7 +119,7 @@ class Record:
 
     @property
     def context(self) -> list[Content]:
-        """What the answer may rest on, in order; skips the record when it has none."""
+        """What the answer may rest on, in order; skips the record when it has none. An empty list is one."""
         return [Content(item) for item in self._field("context")]
 
     @property
@@ -146,12 +152,6 @@ class Record:
         check: dict[str, Any] = self._field("check")
         return check
 
-    def _content(self, field: str) -> Content:
-        try:
-            return Content(self.wire[field])
-        except KeyError:
-            raise MissingField(field) from None
-
     def _field(self, field: str) -> Any:
         try:
             return self.wire[field]
@@ -159,7 +159,7 @@ class Record:
             raise MissingField(field) from None
 
     def __repr__(self) -> str:
-        return f"Record({self.wire!r})"
+        return f"Record({', '.join(f'{name}={value!r}' for name, value in self.wire.items())})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and self.wire == other.wire
@@ -169,8 +169,12 @@ class Record:
 
 def _any_of(reference: Any) -> Any:
     """A list is a list of references, but for a list of chat messages, which is one."""
-    if isinstance(reference, list) and not (
-        reference and all(isinstance(item, dict) and "role" in item for item in reference)
-    ):
-        return [content(item) for item in reference]
+    if isinstance(reference, (list, tuple)) and not is_messages(reference):
+        return _list_of(reference)
     return content(reference)
+
+
+def _list_of(values: Any) -> list[Any]:
+    """The wire form of a list of contents; one alone is a list of one, and null is none."""
+    items = values if isinstance(values, (list, tuple)) else [values]
+    return [content(item) for item in items if item is not None]

@@ -1,17 +1,20 @@
 """What an evaluator gives back: scores, or that it has none to give.
 
-A number that is not finite is refused here, at the border, so that it never reaches a mean.
+A number that is not finite is refused here, at the border, so that it never reaches a mean. It must not know the wire's
+frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
 SCORED = "scored"
 SKIPPED = "skipped"
 ERROR = "error"
+
+_EXPECTED = "return a Score, a list of Scores, a bool, a number or a text, or raise evalsi.Skip"
 
 
 class Skip(Exception):
@@ -31,7 +34,9 @@ class ScoreError(ValueError):
 
 
 class Score:
-    """One verdict: exactly one of a number, a pass or fail, or a label.
+    """One verdict: exactly one of a number, a pass or fail, or a label. It cannot be changed once it is made.
+
+    The scalars of numpy, torch and jax count as Python's own.
 
     Args:
         name: of the metric; None means the evaluator's own name.
@@ -44,10 +49,10 @@ class Score:
         cost_usd: what this score cost, in US dollars.
 
     Raises:
-        ScoreError: none or several of the three were given, or the number is not finite.
+        ScoreError: none or several of the three were given, the number is not finite, or a part has the wrong type.
     """
 
-    __slots__ = ("confidence", "cost_usd", "explanation", "label", "metadata", "name", "passed", "value")
+    __slots__ = ("_wire",)
 
     def __init__(
         self,
@@ -61,60 +66,96 @@ class Score:
         metadata: dict[str, Any] | None = None,
         cost_usd: float | None = None,
     ) -> None:
-        if (value is not None) + (passed is not None) + (label is not None) != 1:
+        wire: dict[str, Any]
+        if passed is not None and value is None and label is None:
+            wire = {"passed": passed if passed is True or passed is False else _truth(passed)}
+        elif value is not None and passed is None and label is None:
+            wire = {"value": finite(value)}
+        elif label is not None and passed is None and value is None:
+            wire = {"label": _text("label", label)}
+        else:
             raise ScoreError("A Score needs exactly one of value, passed and label.")
-        if value is not None:
-            value = finite(value)
-        elif passed is not None and type(passed) is not bool:
-            raise ScoreError(f"passed is {passed!r}, which is not True or False.")
-        elif label is not None and not isinstance(label, str):
-            raise ScoreError(f"label is {label!r}, which is not text.")
-        if confidence is not None and not 0 <= confidence <= 1:
-            raise ScoreError(f"confidence is {confidence!r}; it goes from 0 to 1.")
-        self.name = name
-        self.value = value
-        self.passed = passed
-        self.label = label
-        self.explanation = explanation
-        self.confidence = confidence
-        self.metadata = metadata
-        self.cost_usd = cost_usd
+        # An empty name is no name, as in a declared output.
+        if name is not None and (name := _text("name", name)):
+            wire["name"] = name
+        if explanation is not None:
+            wire["explanation"] = _text("explanation", explanation)
+        if confidence is not None:
+            wire["confidence"] = _share("confidence", confidence)
+        if metadata is not None:
+            if not isinstance(metadata, dict):
+                raise ScoreError(f"metadata is {_shown(metadata)}, which is not a dict.")
+            wire["metadata"] = metadata
+        if cost_usd is not None:
+            wire["cost_usd"] = finite(cost_usd, "cost_usd")
+        self._wire = wire
+
+    @property
+    def name(self) -> str | None:
+        """Of the metric; None means the evaluator's own name."""
+        return self._wire.get("name")
+
+    @property
+    def value(self) -> float | None:
+        """The number, where the verdict is one."""
+        return self._wire.get("value")
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the record passed, where the verdict is that."""
+        return self._wire.get("passed")
+
+    @property
+    def label(self) -> str | None:
+        """The class, where the verdict is one."""
+        return self._wire.get("label")
+
+    @property
+    def explanation(self) -> str | None:
+        """One sentence for a person."""
+        return self._wire.get("explanation")
+
+    @property
+    def confidence(self) -> float | None:
+        """0 to 1, how sure the evaluator is."""
+        return self._wire.get("confidence")
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """JSON that travels along."""
+        return self._wire.get("metadata")
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What this score cost, in US dollars."""
+        return self._wire.get("cost_usd")
 
     def to_wire(self) -> dict[str, Any]:
         """The map that travels in an item; absent parts are left out."""
-        wire: dict[str, Any] = {}
-        for key in ("name", "value", "passed", "label", "explanation", "confidence", "metadata", "cost_usd"):
-            part = getattr(self, key)
-            if part is not None:
-                wire[key] = part
-        return wire
+        return dict(self._wire)
 
     def __repr__(self) -> str:
-        return f"Score({', '.join(f'{key}={part!r}' for key, part in self.to_wire().items())})"
+        return f"Score({', '.join(f'{key}={part!r}' for key, part in self._wire.items())})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Score) and self.to_wire() == other.to_wire()
+        return isinstance(other, Score) and self._wire == other._wire
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def finite(value: Any) -> float:
+def finite(value: Any, what: str = "value") -> float:
     """The number itself, when it is one and finite.
+
+    Args:
+        value: a number, of Python or of a library.
+        what: names it in the error.
 
     Raises:
         ScoreError: the value is a bool, no number, NaN or infinite.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        converted = _from_number_like(value)
-        if converted is None:
-            raise ScoreError(f"value is {value!r}, which is not a number.")
-        value = converted
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ScoreError("value is an integer too large for a float.") from None
+    number = value if type(value) is float else _number(value, what)
     if not isfinite(number):
-        raise ScoreError(f"value is {number}, which is not a finite number.")
+        raise ScoreError(f"{what} is {number}, which is not a finite number.")
     return number
 
 
@@ -124,46 +165,103 @@ def scores_of(result: Any) -> list[dict[str, Any]]:
     Raises:
         ScoreError: nothing was returned, or something that is no score.
     """
+    if type(result) is Score:
+        return [result._wire]
     if result is True or result is False:
         return [{"passed": result}]
-    if type(result) is Score:
-        return [result.to_wire()]
+    if type(result) is float:
+        return [{"value": finite(result)}]
     if isinstance(result, str):
-        return [{"label": result}]
+        return [{"label": _text("label", result)}]
     if isinstance(result, (list, tuple)):
-        if not result:
-            raise ScoreError("The evaluator returned an empty list; return a Score or raise evalsi.Skip.")
-        return [_named(score) for score in _scores(result)]
-    if result is None:
-        raise ScoreError("The evaluator returned None; return a Score or raise evalsi.Skip.")
+        return _wires(result)
     if isinstance(result, Score):
-        return [result.to_wire()]
-    if _is_numpy_bool(result):
-        return [{"passed": bool(result)}]
-    return [{"value": finite(result)}]
+        return [result._wire]
+    if result is None:
+        raise ScoreError(f"The evaluator returned None; {_EXPECTED}.")
+    plain = _plain(result)
+    if isinstance(plain, bool):
+        return [{"passed": plain}]
+    if not hasattr(plain, "__float__"):
+        raise _no_score(result)
+    return [{"value": finite(plain)}]
 
 
-def _scores(result: Iterable[Any]) -> list[Score]:
-    scores = list(result)
+def _wires(scores: Sequence[Any]) -> list[dict[str, Any]]:
+    if not scores:
+        raise ScoreError("The evaluator returned an empty list; return a Score or raise evalsi.Skip.")
+    wires = []
+    names = set()
     for score in scores:
         if not isinstance(score, Score):
-            raise ScoreError(f"The evaluator returned a list with {score!r}, which is not a Score.")
-    names = [score.name for score in scores]
-    if len(set(names)) < len(names):
+            raise ScoreError(f"The evaluator returned a list with {_shown(score)}, which is not a Score.")
+        wires.append(score._wire)
+        names.add(score._wire.get("name"))
+    if len(names) < len(wires):
         raise ScoreError("The evaluator returned two scores of one name; give each its own.")
-    return scores
+    return wires
 
 
-def _named(score: Score) -> dict[str, Any]:
-    return score.to_wire()
+def _no_score(result: Any) -> ScoreError:
+    if hasattr(result, "__await__"):
+        # Python warns of a coroutine that nobody awaited; this sentence says more.
+        getattr(result, "close", lambda: None)()
+        return ScoreError("The evaluator returned something to await; write it as `async def`.")
+    return ScoreError(f"The evaluator returned {_shown(result)}, which is no score; {_EXPECTED}.")
 
 
-def _is_numpy_bool(value: Any) -> bool:
-    return type(value).__name__ in ("bool_", "bool") and type(value).__module__ == "numpy"
+def _number(value: Any, what: str) -> float:
+    plain = _plain(value)
+    if isinstance(plain, bool):
+        raise ScoreError(f"{what} is {plain}, which is not a number; a pass or fail goes into passed.")
+    if isinstance(plain, (str, bytes)):
+        raise ScoreError(f"{what} is {_shown(plain)}, which is not a number.")
+    try:
+        return float(plain)
+    except OverflowError:
+        raise ScoreError(f"{what} is an integer too large for a float.") from None
+    except (TypeError, ValueError):
+        raise ScoreError(f"{what} is {_shown(plain)}, which is not a number.") from None
 
 
-def _from_number_like(value: Any) -> float | None:
-    """numpy's and pandas' scalars count as numbers; text and booleans do not."""
-    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__") or _is_numpy_bool(value):
-        return None
-    return float(value)
+def _truth(value: Any) -> bool:
+    plain = _plain(value)
+    if isinstance(plain, bool):
+        return plain
+    raise ScoreError(f"passed is {_shown(value)}, which is not True or False.")
+
+
+def _text(what: str, value: Any) -> str:
+    if type(value) is str:
+        return value
+    if isinstance(value, str):
+        # Of a text-like enum its value, where str() would give its name.
+        return str.__str__(value)
+    raise ScoreError(f"{what} is {_shown(value)}, which is not text.")
+
+
+def _share(what: str, value: Any) -> float:
+    number = finite(value, what)
+    if not 0 <= number <= 1:
+        raise ScoreError(f"{what} is {number}; it goes from 0 to 1.")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    """The Python object that a scalar of numpy, torch or jax holds; all else as it is."""
+    if not hasattr(value, "dtype"):
+        return value
+    try:
+        return value.item()
+    except (AttributeError, RuntimeError, TypeError, ValueError):
+        # Each library has its own exception for an array that holds more than one.
+        return value
+
+
+def _shown(value: Any) -> str:
+    """A value as an error names it, never too long."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 -- a stranger's repr may raise anything, and Python's own does for a very long integer.
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"
