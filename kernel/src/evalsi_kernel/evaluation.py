@@ -5,7 +5,7 @@ It must not know a terminal, a file format or a pack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,14 +72,21 @@ class Request:
             check_output(self.output)
 
 
+def _hear_nothing(_: object) -> None:
+    """What a listener does that does not listen."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listener:
-    """Hears how an evaluation goes; by default it says nothing."""
+    """Who hears how an evaluation goes.
 
-    def on_note(self, note: str) -> None:
-        """A sentence for a person, such as an environment that is being built."""
+    Args:
+        on_note: gets a sentence for a person, such as that an environment is being built.
+        on_records: gets the number of records that every evaluator has answered for.
+    """
 
-    def on_records(self, done: int) -> None:
-        """So many records are scored by every evaluator."""
+    on_note: Callable[[str], None] = _hear_nothing
+    on_records: Callable[[int], None] = _hear_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ def evaluate(
     extensions: Extensions,
     *,
     local: LocalPack | None = None,
-    listener: Listener | None = None,
+    listener: Listener = Listener(),
 ) -> Evaluation:
     """Evaluate and wait for it; Ctrl-C ends it in an orderly way with what was finished, a second one at once.
 
@@ -130,7 +137,6 @@ def evaluate(
     """
     request.check()
     method = None if request.ci == "auto" else interval_method(request.ci, extensions)
-    listener = listener or Listener()
     plan = make_plan(
         request.evaluators,
         request.params,

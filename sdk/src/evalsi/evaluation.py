@@ -144,29 +144,16 @@ def evaluate(
         ImportError: no kernel is installed.
     """
     try:
-        from evalsi_kernel.catalog import default_catalog
-        from evalsi_kernel.evaluation import Listener, Request
-        from evalsi_kernel.evaluation import evaluate as kernel_evaluate
-        from evalsi_kernel.extensions import default_extensions
-        from evalsi_kernel.mapping import add_mapping
+        from evalsi_kernel import catalog, evaluation, extensions
+        from evalsi_kernel.mapping import parse_mapping
     except ImportError as error:
         raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
-
-    class Notes(Listener):
-        def on_note(self, note: str) -> None:
-            if not quiet:
-                print(note, file=sys.stderr)
-
-    paths: dict[str, tuple[str, ...]] = {}
-    for field, column in (mapping or {}).items():
-        add_mapping(paths, field, column)
     wanted, local = _wanted(evaluators)
-    extensions = default_extensions()
-    request = Request(
+    request = evaluation.Request(
         source=_source(data),
         evaluators=wanted,
         params=params or {},
-        mapping=paths,
+        mapping=parse_mapping(f"{field}={column}" for field, column in (mapping or {}).items()),
         limit=limit,
         concurrency=concurrency,
         cluster_by=cluster_by,
@@ -175,10 +162,20 @@ def evaluate(
         output=None if output is None else Path(output),
         keep_results=True,
     )
-    evaluation = kernel_evaluate(request, default_catalog(), extensions, local=local, listener=Notes())
-    if evaluation.error is not None:
-        raise evaluation.error
-    return Result(evaluation)
+    found = evaluation.evaluate(
+        request,
+        catalog.default_catalog(),
+        extensions.default_extensions(),
+        local=local,
+        listener=evaluation.Listener() if quiet else evaluation.Listener(on_note=_print_note),
+    )
+    if found.error is not None:
+        raise found.error
+    return Result(found)
+
+
+def _print_note(note: str) -> None:
+    print(note, file=sys.stderr)
 
 
 def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:

@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the script."""
-    import argcomplete  # The shell's own words are the library's to know.
+    from argcomplete.shell_integration import shellcode  # The shells' own words are the library's to know.
 
     shell = "bash" if options.shell == "zsh" else options.shell
-    print(argcomplete.shellcode(["evalsi", "evalsid"], shell=shell))
+    print(shellcode(["evalsi", "evalsid"], shell=shell))
     return OK

@@ -17,6 +17,7 @@ from evalsi_cli.faults import ERROR, OK
 from evalsi_cli.terminal import paint
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.describing import describe
+from evalsi_kernel.environment_build import find_uv
 from evalsi_kernel.environments import environment_state
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions import default_extensions
@@ -45,7 +46,7 @@ _Line = tuple[str, str, str]
 
 
 def _machine() -> list[_Line]:
-    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}"), _check("uv", _uv)]
+    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}"), _check("uv", find_uv)]
     lines.append(_check("cache", _cache))
     for folder in pack_search_path():
         lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
@@ -79,12 +80,6 @@ def _check(what: str, look: Callable[[], str]) -> _Line:
         return GOOD, what, look()
     except (EvalsiError, OSError) as error:
         return BAD, what, str(error)
-
-
-def _uv() -> str:
-    import uv  # The package that carries the program; only doctor asks it directly.
-
-    return uv.find_uv_bin()
 
 
 def _cache() -> str:

@@ -71,13 +71,6 @@ def run(options: argparse.Namespace) -> int:
     """Score, print, and say what should be known."""
     progress = ProgressLine(options.limit, quiet=options.quiet)
 
-    class Shown(Listener):
-        def on_note(self, note: str) -> None:
-            progress.note(note)
-
-        def on_records(self, done: int) -> None:
-            progress.show(done)
-
     extensions = default_extensions()
     request = Request(
         source=open_source(options.data, extensions),
@@ -93,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         output=options.output,
     )
     try:
-        evaluation = evaluate(request, default_catalog(), extensions, listener=Shown())
+        evaluation = evaluate(request, default_catalog(), extensions, listener=Listener(progress.note, progress.show))
     finally:
         progress.clear()
     print(rendered(evaluation, options.format))
