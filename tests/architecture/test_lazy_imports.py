@@ -5,6 +5,7 @@ from tests.architecture.distributions import distributions, imports_of
 # "file -> module": why it waits.
 MEANT: dict[str, str] = {
     "evalsi_kernel/catalog.py -> evalsi_kernel.manifests": "imports pydantic, which a warm catalog never needs",
+    "evalsi_kernel/environments.py -> evalsi_kernel.environment_build": "imports subprocess and tomllib, to build only",
     "evalsi_kernel/extensions.py -> evalsi_kernel.extension_discovery": "imports importlib.metadata and pydantic",
     "evalsi_kernel/extensions.py -> evalsi_kernel": "the hooks import pluggy, which only the use of an extension needs",
 }
