@@ -11,7 +11,7 @@ import socket
 from contextlib import suppress
 from typing import Protocol
 
-READ_BYTES = 256 * 1024
+READ_BYTES = 64 * 1024
 
 
 class Channel(Protocol):

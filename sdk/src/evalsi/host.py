@@ -1,6 +1,6 @@
-"""The host loop of a pack: one session machine, three threads, no waiting reader.
+"""The host loop of a pack: one session machine, a reader that never waits, and the caller's thread that works.
 
-The reader takes frames in and answers control at once; the caller's thread does the work in order; the writer sends.
+The reader takes frames in and answers control at once; the caller's thread does the requests in order.
 It must not know what an evaluator computes.
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalsi.context import AskError
 from evalsi.definition import Definition
 from evalsi.item_buffer import ItemBuffer
+from evalsi.outbox import Outbox
 from evalsi.scoring import Running
 from evalsi.work import Work
 from evalsi_protocol.channels import Channel
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Load = Callable[[], dict[str, Definition]]
-OUTBOX_FRAMES = 64
 LEAVE_S = 5.0
 _KERNEL_GONE = WireError("protocol.eof", "The kernel went away.", "", "kernel")
 
@@ -79,9 +79,7 @@ class Host:
         self._machine = Machine("pack", window=window)
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[RequestReceived | None] = queue.SimpleQueue()
-        # Frames to write, and whether each takes room: whoever works may wait for the writer, the reader never does.
-        self._outbox: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(OUTBOX_FRAMES)
+        self._outbox = Outbox(channel)
         self._reader_ident = 0
         self._asks: deque[_Ask] = deque()
         self._asked: dict[int, Future[dict[str, Any]]] = {}
@@ -92,9 +90,7 @@ class Host:
 
     def serve(self) -> None:
         """Serve until the kernel says goodbye or goes away; returns then, in either case."""
-        writer = threading.Thread(target=self._write, name="evalsi-writer", daemon=True)
         reader = threading.Thread(target=self._read, name="evalsi-reader", daemon=True)
-        writer.start()
         reader.start()
         try:
             while (request := self._inbox.get()) is not None:
@@ -103,8 +99,7 @@ class Host:
                     break
         finally:
             self._work.close()
-            self._outbox.put(None)
-            writer.join(timeout=LEAVE_S)
+            self._outbox.close(LEAVE_S)
             self._channel.close()
 
     # -- what the worker uses -------------------------------------------------------------------------------------
@@ -211,19 +206,6 @@ class Host:
             buffer.flush(wait=False)
         self.respond(ping.id, {"running": self._running.report()})
 
-    def _write(self) -> None:
-        gone = False
-        while (frames := self._outbox.get()) is not None:
-            data, takes_room = frames
-            try:
-                if not gone:
-                    self._channel.write(data)
-            except OSError:
-                # The kernel is gone; the reader sees it too and ends the session. Keep taking, so nobody waits.
-                gone = True
-            if takes_room:
-                self._room.release()
-
     # -- inside ---------------------------------------------------------------------------------------------------
 
     def _send_event(self, method: str, body: dict[str, Any]) -> None:
@@ -284,11 +266,12 @@ class Host:
             future.set_result(result)
 
     def _put(self, data: bytes) -> None:
-        if data:
-            takes_room = threading.get_ident() != self._reader_ident
-            if takes_room:
-                self._room.acquire()
-            self._outbox.put((data, takes_room))
+        if not data:
+            return
+        if threading.get_ident() == self._reader_ident:
+            self._outbox.put_without_waiting(data)
+        else:
+            self._outbox.put(data)
 
     def _forget(self, request_id: int) -> None:
         buffer = self._buffers.pop(request_id, None)
