@@ -70,7 +70,7 @@ def build_environment(
     lock = read_lock(plan.lock, plan.pack)
     if plan.pyproject is not None:
         check_agreement(lock, plan.pyproject, plan.pack)
-    uv = _find_uv(plan.pack)
+    uv = find_uv()
     envs = plan.folder.parent
     try:
         envs.mkdir(parents=True, exist_ok=True)
@@ -249,14 +249,15 @@ def child_variables(host: Mapping[str, str]) -> dict[str, str]:
     return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
 
 
-def _find_uv(pack: str) -> str:
+def find_uv() -> str:
+    """The path of the uv program; raises `PackEnvironmentError` when the `uv` package is not beside evalsi."""
     try:
         import uv
 
         return os.fsdecode(uv.find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise PackEnvironmentError(
-            f"uv, which builds the environment of the pack {pack}, cannot be found beside evalsi.",
+            "uv, which builds the environments of packs, cannot be found beside evalsi.",
             f"Run `{sys.executable} -m pip install uv`.",
             code="environment.no_uv",
         ) from error
