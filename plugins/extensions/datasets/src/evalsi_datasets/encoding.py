@@ -1,0 +1,49 @@
+"""Owns the refusal of bytes that are not UTF-8, and the guess at what they are instead.
+
+It must not know a format.
+"""
+
+from __future__ import annotations
+
+from evalsi_kernel.errors import DatasetError
+
+# What the first bytes of a file tell of it.
+_BEGINNINGS = {
+    b"\xff\xfe": ("UTF-16", "Save it as UTF-8."),
+    b"\xfe\xff": ("UTF-16", "Save it as UTF-8."),
+    b"\x1f\x8b": ("a gzip archive", "Add .gz to its name; decompress a stream before it is read."),
+    b"\x28\xb5\x2f\xfd": ("a zstd archive", "Add .zst to its name; decompress a stream before it is read."),
+    b"PAR1": ("a Parquet file", "End its name in .parquet."),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", "Unpack it, or export it as CSV."),
+}
+
+
+def decode_utf8(line: bytes, where: str, head: bytes, *, first: bool) -> str:
+    """Text of a line.
+
+    Args:
+        line: its bytes.
+        where: its place, for the error.
+        head: the first bytes of the whole stream.
+        first: whether the line is the first one, where a wrong kind of file shows.
+
+    Raises:
+        DatasetError: it is not UTF-8.
+    """
+    if first:
+        refuse_wrong_kind(where, head)
+    try:
+        return line.decode()
+    except UnicodeDecodeError as cause:
+        raise DatasetError(
+            f"{where}, byte {cause.start + 1}: 0x{line[cause.start]:02X} is not UTF-8.", "Save the file as UTF-8."
+        ) from cause
+
+
+def refuse_wrong_kind(where: str, head: bytes) -> None:
+    """Raise `DatasetError` where the first bytes of a stream are those of another kind of file."""
+    for beginning, (kind, mend) in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            raise DatasetError(f"{where}: this is {kind}, by its first bytes.", mend)
+    if b"\0" in head[:2]:
+        raise DatasetError(f"{where}: this looks like UTF-16, by its first bytes.", "Save it as UTF-8.")

@@ -1,0 +1,41 @@
+"""Owns what the readers of files have in common.
+
+It must not know a format.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import NoReturn
+
+from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.sources import Row
+
+from .file_bytes import FileBytes
+
+
+class FileSource(ABC):
+    """A source of rows that is read from bytes."""
+
+    unit = "line"
+
+    def __init__(self, data: FileBytes) -> None:
+        self.name = data.name
+        self.may_block = data.may_block
+        self._data = data
+
+    @abstractmethod
+    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+        """Rows with their 1-based numbers, about 64 kB of text a chunk; read once.
+
+        Raises:
+            DatasetError: a row cannot be read; the message says where.
+        """
+
+    def sha256(self) -> str | None:
+        """Of the bytes read so far, before they are decompressed, in hex."""
+        return self._data.sha256()
+
+    def _refuse(self, where: str, message: str, mend: str) -> NoReturn:
+        raise DatasetError(f"{self.name}, {where}: {message}.", mend)

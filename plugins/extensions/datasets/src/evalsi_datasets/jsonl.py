@@ -1,0 +1,111 @@
+"""Owns JSON Lines: one object a line, lines cut at LF alone.
+
+The fast path decodes a whole block; what it refuses is read again, line by line, by `strict_json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import msgspec
+
+from evalsi_kernel.sources import Row
+
+from .encoding import decode_utf8
+from .file_source import FileSource
+from .lines import LineBatch, line_batches
+from .strict_json import MAX_DEPTH, JsonFault, read_value
+
+_BLANK = b" \t\r"
+_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
+_REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
+
+
+class JsonLines(FileSource):
+    """Rows of a .jsonl or .ndjson file. Blank lines hold no row and are counted in the numbers."""
+
+    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+        """The rows of each block that was read; those before a fault come before it is raised.
+
+        Raises:
+            DatasetError: a line is no JSON object; the message says where and why.
+        """
+        for batch in line_batches(self._data.blocks()):
+            lines = batch.lines
+            try:
+                rows = [_decode_object(line) for line in lines]
+            except _REFUSED:
+                yield from self._read_carefully(batch)
+                continue
+            if any(line.count(b"[") + line.count(b"{") > MAX_DEPTH for line in lines):
+                yield from self._read_carefully(batch)
+                continue
+            yield list(enumerate(rows, batch.first))
+
+    def _read_carefully(self, batch: LineBatch) -> Iterator[list[tuple[int, Row]]]:
+        rows: list[tuple[int, Row]] = []
+        last = batch.first + len(batch.lines) - 1
+        for number, line in enumerate(batch.lines, batch.first):
+            if not line.strip(_BLANK):
+                continue
+            try:
+                rows.append((number, self._read_line(line, number, ended=batch.ended or number < last)))
+            except Exception:
+                if rows:
+                    yield rows
+                raise
+        if rows:
+            yield rows
+
+    def _read_line(self, line: bytes, number: int, *, ended: bool) -> Row:
+        if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
+            try:
+                return _decode_object(line)
+            except _REFUSED:
+                # Read again below, to say what is wrong.
+                pass
+        text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1)
+        try:
+            value = _whole(text)
+        except JsonFault as fault:
+            self._refuse_fault(fault, number, ended=ended)
+        if not isinstance(value, dict):
+            self._refuse_value(value, number)
+        return value
+
+    def _refuse_fault(self, fault: JsonFault, number: int, *, ended: bool) -> NoReturn:
+        where = f"line {number}, column {fault.position + 1}"
+        if fault.cut_off and not ended:
+            self._refuse(
+                where,
+                f"the last line is cut off in the middle of a record ({fault.message})",
+                "Write the record again, or remove the line.",
+            )
+        if fault.cut_off:
+            mend = "Write each record on one line. If the file is one JSON document, name it .json."
+            self._refuse(where, f"the line ends in the middle of a record ({fault.message})", mend)
+        self._refuse(where, fault.message, fault.mend)
+
+    def _refuse_value(self, value: Any, number: int) -> NoReturn:
+        mend = 'Write each record as an object, such as {"input": "…", "output": "…"}.'
+        if number == 1 and isinstance(value, list):
+            mend += " If the file is one JSON array, name it .json."
+        self._refuse(f"line {number}", f"{_kind(value)} stands where an object should", mend)
+
+
+def _whole(text: str) -> Any:
+    start = len(text) - len(text.lstrip(" \t\r"))
+    value, end = read_value(text, start)
+    if text[end:].strip(" \t\r"):
+        end += len(text[end:]) - len(text[end:].lstrip(" \t\r"))
+        raise JsonFault(end, "something follows the end of the value", "Write one object a line.")
+    return value
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return {str: "text", list: "an array"}.get(type(value), "a number")

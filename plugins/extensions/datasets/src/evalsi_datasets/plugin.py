@@ -1,0 +1,101 @@
+"""Owns the hook by which the kernel opens data, and the choice of a reader by scheme and by the end of a file's name.
+
+A reader is imported only when its format is opened; this module must stay cheap to import.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+from evalsi_kernel.errors import DatasetError, UsageError
+from evalsi_kernel.hooks import hookimpl
+
+if TYPE_CHECKING:
+    from evalsi_kernel.sources import Source
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+
+
+@hookimpl
+def evalsi_open_source(uri: str) -> Source | None:
+    """Open a path, `file://…`, `hf://…` or `-`; None for another scheme.
+
+    Raises:
+        DatasetError: there is no such data, or it cannot be read.
+        UsageError: the URI itself is off.
+    """
+    if uri == "-":
+        return _open_stream(0, "standard input", "")
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri)
+    if scheme is None:
+        return _open_file(uri)
+    if scheme[1].lower() == "file":
+        return _open_file(_path_of(uri))
+    if scheme[1].lower() == "hf":
+        from .hugging_face import open_hub_dataset
+
+        return open_hub_dataset(uri)
+    return None
+
+
+def _path_of(uri: str) -> str:
+    from urllib.parse import unquote
+
+    path = uri.partition("://")[2].removeprefix("localhost")
+    if not path.startswith("/"):
+        raise UsageError(f"{uri} does not hold an absolute path.", "Write file:///folder/file.jsonl, or the path alone.")
+    return unquote(path)
+
+
+def _open_file(path: str) -> Source:
+    stem, compression = path, ""
+    for end, name in COMPRESSIONS.items():
+        if path.lower().endswith(end):
+            stem, compression = path[: -len(end)], name
+    suffix = next((suffix for suffix in FORMATS if stem.lower().endswith(suffix)), "")
+    if not suffix:
+        if _is_stream(path):
+            return _open_stream(path, path, compression)
+        raise DatasetError(
+            f"The name of {path} does not say what it holds.",
+            f"Give it one of the ends {', '.join(FORMATS)}, each with .gz, .zst or .zstd after it if compressed.",
+            code="dataset.unknown_format",
+        )
+    from .file_bytes import FileBytes
+
+    data = FileBytes(path, path, compression)
+    if suffix == ".json":
+        from .json_document import JsonDocument
+
+        return JsonDocument(data)
+    if suffix in (".csv", ".tsv"):
+        from .delimited import Delimited
+
+        return Delimited(data, "," if suffix == ".csv" else "\t")
+    if suffix == ".parquet":
+        from .parquet import open_parquet
+
+        return open_parquet(data)
+    from .jsonl import JsonLines
+
+    return JsonLines(data)
+
+
+def _open_stream(path: str | int, name: str, compression: str) -> Source:
+    from .file_bytes import FileBytes
+    from .sniffing import SniffedJson
+
+    return SniffedJson(FileBytes(path, name, compression))
+
+
+def _is_stream(path: str) -> bool:
+    """Whether there is something that is no plain file and no folder, such as /dev/stdin or a named pipe."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

@@ -1,0 +1,164 @@
+"""Owns the careful reading of JSON: what is refused, at which character, and what to do about it.
+
+It is the slow authority behind the fast readers; it must not know files or lines.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+MAX_DEPTH = 100
+
+_TOKEN = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(?P<open>[\[{])|(?P<close>[\]}])|(?P<word>-?Infinity|NaN)|(?P<number>-?\d[\d.eE+-]*)',
+    re.DOTALL,
+)
+# Every escape is taken in turn, so that a backslash that is itself escaped begins none.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_MAYBE_CUT = re.compile(r"[\w\s\\.,:+-]*")
+
+_FAULTS = {
+    "Expecting value": ("a value is missing, or is none that JSON knows", "Write text in double quotes, or null."),
+    "Expecting ',' delimiter": ("a comma or a closing bracket is missing before this", "Add it."),
+    "Expecting ':' delimiter": ("a colon is missing before this", "Add it."),
+    "Expecting property name enclosed in double quotes": (
+        "a name in double quotes is missing",
+        "Put names in double quotes, and no comma before a closing bracket.",
+    ),
+    "Unterminated string starting at": ("the text that begins here is never closed", "Close it with a double quote."),
+    "Invalid control character at": (
+        "a control character stands raw in a text",
+        "Write it as an escape, such as \\n or \\t.",
+    ),
+    "Invalid \\escape": ("no such escape is known", "Write a backslash as \\\\."),
+    "Invalid \\uXXXX escape": ("\\u is not followed by four hexadecimal digits", "Write a backslash as \\\\."),
+}
+
+
+class JsonFault(Exception):
+    """What is wrong with a JSON text.
+
+    Args:
+        position: 0-based index of the character.
+        message: what is wrong, without a full stop.
+        mend: what to do.
+        cut_off: whether the text is right so far, and more of it could make it whole.
+    """
+
+    def __init__(self, position: int, message: str, mend: str, *, cut_off: bool = False) -> None:
+        super().__init__(message)
+        self.position = position
+        self.message = message
+        self.mend = mend
+        self.cut_off = cut_off
+
+
+def read_value(text: str, start: int = 0) -> tuple[Any, int]:
+    """Read the JSON value that begins at `start`, where no white space stands.
+
+    Returns:
+        The value, and the index after it.
+
+    Raises:
+        JsonFault: there is no such value, or it is one that a record cannot carry.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError) as cause:
+        raise _explain(text, start, cause) from cause
+    if text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH:
+        fault = _find_in_tokens(text, start, end)
+        if fault is not None:
+            raise fault
+    if _SURROGATE.search(text, start, end):
+        fault = _lone_surrogate(text, start, end)
+        if fault is not None:
+            raise fault
+    return value, end
+
+
+def _explain(text: str, start: int, cause: ValueError | RecursionError) -> JsonFault:
+    if not isinstance(cause, json.JSONDecodeError):
+        fault = _find_in_tokens(text, start, len(text))
+        return fault or JsonFault(start, f"it cannot be read: {cause}", "Write it as JSON.")
+    earlier = _find_in_tokens(text, start, cause.pos) or _lone_surrogate(text, start, cause.pos)
+    if earlier is not None:
+        return earlier
+    cut_off = cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos) is not None
+    message, mend = _FAULTS.get(cause.msg, (cause.msg[:1].lower() + cause.msg[1:], "Write it as JSON."))
+    return JsonFault(cause.pos, message, mend, cut_off=cut_off)
+
+
+def _find_in_tokens(text: str, start: int, end: int) -> JsonFault | None:
+    """The first thing that JSON's grammar lets pass, or Python's reader does, and a record cannot carry."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start, end):
+        kind = token.lastgroup
+        if kind == "open":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return JsonFault(
+                    token.start(),
+                    f"arrays and objects are nested deeper than {MAX_DEPTH} levels",
+                    "Flatten the record, or write the deep part as text.",
+                )
+        elif kind == "close":
+            depth -= 1
+        elif kind == "word":
+            return JsonFault(token.start(), f"{token[0]} is no JSON number", "Write null or leave the field out.")
+        elif kind == "number" and not _is_in_range(token[0]):
+            return JsonFault(
+                token.start(), f"{_short(token[0])} is too large a number", "Write a smaller one, or write it as text."
+            )
+    return None
+
+
+def _lone_surrogate(text: str, start: int, end: int) -> JsonFault | None:
+    for escape in _ESCAPE.finditer(text, start, end):
+        if escape["lone"]:
+            return JsonFault(
+                escape.start(),
+                f"{escape[0]} is half of a surrogate pair, which no text can hold",
+                "Write the whole character, or leave it out.",
+            )
+    return None
+
+
+def _is_in_range(number: str) -> bool:
+    try:
+        _finite(number)
+        int(number)
+    except _OutOfRange:
+        return False
+    except ValueError:
+        # Not an integer, or one of more digits than Python reads.
+        return not number.lstrip("-").isdigit()
+    return True
+
+
+def _short(number: str) -> str:
+    return number if len(number) <= 24 else f"{number[:12]}… ({len(number)} characters)"
+
+
+class _OutOfRange(ValueError):
+    """A number that JSON can write and a float cannot hold, or a word such as NaN."""
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if value - value != 0:
+        raise _OutOfRange(number)
+    return value
+
+
+def _refuse_word(word: str) -> Any:
+    raise _OutOfRange(word)
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_word)
