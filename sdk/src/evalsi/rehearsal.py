@@ -1,0 +1,129 @@
+"""The kernel's end of a session in this very process, for tests of a pack: one request after another, in memory.
+
+It drives the machine and the host loop that a real run drives; it must not know what an outcome means.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from evalsi.host import Host, Load
+from evalsi.item_buffer import Item
+from evalsi_protocol.channels import memory_pair
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.greeting import kernel_hello
+from evalsi_protocol.machine import (
+    ErrorReceived,
+    Event,
+    EventReceived,
+    Machine,
+    RequestReceived,
+    ResponseReceived,
+    SessionEnded,
+)
+
+Answers = Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]
+
+_Result = TypeVar("_Result")
+
+
+class PackRefused(Exception):
+    """The pack answered a request with an error, such as a param that it cannot take."""
+
+    def __init__(self, error: WireError) -> None:
+        super().__init__(f"{error.code}: {error}")
+        self.error = error
+
+
+class Rehearsal:
+    """One session with a host loop in a thread of its own.
+
+    Args:
+        load: gives the pack's evaluators, as the host calls it on `hello`.
+        answers: method → what to answer when an evaluator asks for it, such as `judge.ask`; any other is not bound.
+    """
+
+    def __init__(self, load: Load, answers: Answers) -> None:
+        self._channel, theirs = memory_pair()
+        self._machine = Machine("kernel")
+        self._answers = answers
+        self._items: list[Item] = []
+        self._host = threading.Thread(target=Host(theirs, "rehearsal", "0", load).serve, daemon=True)
+        self._host.start()
+        self.request("hello", kernel_hello("rehearsal", "0", answers))
+
+    def request(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask, serve what the pack asks meanwhile, and wait for the answer.
+
+        Raises:
+            PackRefused: the answer is an error, or the pack ended the session.
+        """
+        request_id = self._machine.request(method, body)
+        while True:
+            self._channel.write(self._machine.data_to_send())
+            data = self._channel.read()
+            for event in self._machine.receive(data) if data else self._machine.receive_eof():
+                if isinstance(event, ResponseReceived) and event.id == request_id:
+                    return event.body
+                self._take(event)
+
+    def taken_items(self) -> list[Item]:
+        """The items that came since this was asked the last time."""
+        items, self._items = self._items, []
+        return items
+
+    def close(self) -> None:
+        """Let the host see the end; it stops after the record at hand."""
+        self._channel.close()
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, ErrorReceived):
+            raise PackRefused(event.error)
+        if isinstance(event, SessionEnded):
+            raise PackRefused(event.error or WireError("protocol.eof", "The pack said goodbye."))
+        if isinstance(event, RequestReceived):
+            self._answer(event)
+        elif isinstance(event, EventReceived) and event.method == "item":
+            self._items += event.body["items"]
+
+    def _answer(self, ask: RequestReceived) -> None:
+        answer = self._answers.get(ask.method)
+        if answer is None:
+            mend = f"Pass answers={{{ask.method!r}: lambda body: …}}."
+            not_bound = WireError("capability.not_bound", f"Nothing answers {ask.method!r} here.", mend, "config")
+            self._machine.fail(ask.id, not_bound)
+        else:
+            self._machine.respond(ask.id, answer(ask.body))
+
+
+def within(timeout_s: float | None, work: Callable[[], _Result]) -> _Result:
+    """The result of work that may hang, done in a thread that is left behind when it does.
+
+    Args:
+        timeout_s: how long to wait, in seconds; None waits for ever.
+        work: what to do.
+
+    Raises:
+        TimeoutError: it took longer; whatever the work raises is raised here too.
+    """
+    done: queue.SimpleQueue[tuple[_Result | None, BaseException | None]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 -- it is raised again, where it is waited for.
+            done.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        result, error = done.get(timeout=timeout_s)
+    except queue.Empty:
+        raise TimeoutError(
+            f"The pack did not answer within {timeout_s:g} s. Mend it, or give a longer timeout_s."
+        ) from None
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]
