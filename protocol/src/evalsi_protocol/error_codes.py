@@ -1,0 +1,145 @@
+"""The registry of error codes: whose fault each is by rule, whether to try again, and what it means.
+
+It must not know who raises a code. `python -m evalsi_protocol.error_codes` prints the reference page.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from evalsi_protocol.errors import Blame, Retry
+
+
+class ErrorCode(NamedTuple):
+    """One kind of error.
+
+    Args:
+        code: `family.name`; it never changes its meaning, and is never used again once it is gone.
+        blame: whose fault it is, unless the error itself says otherwise.
+        retry: whether the same request may be tried again: no, at once (`same`), or `later`.
+        meaning: one sentence.
+    """
+
+    code: str
+    blame: Blame
+    retry: Retry
+    meaning: str
+
+
+FAMILIES: Final = {
+    "protocol": "The session itself. One that breaks the protocol ends the session.",
+    "pack": "The code of a pack, or the process it runs in.",
+    "config": "What a person wrote: flags, params, names, files. Nothing was started.",
+    "dataset": "The data as a whole.",
+    "record": "One record.",
+    "environment": "The Python environment of a pack.",
+    "output": "Where results are written.",
+    "capability": "What a pack asks of the kernel.",
+    "judge": "The reply of a judge model.",
+    "provider": "The service behind a judge or an embedding model.",
+    "kernel": "The kernel itself.",
+}
+
+_Code = ErrorCode
+_CODES: Final = (
+    _Code("protocol.answer", "protocol", "no", "An answer came for a request that is not open, or under a wrong name."),
+    _Code("protocol.body", "kernel", "no", "A field of a request's body is absent or of the wrong type."),
+    _Code("protocol.cancelled", "kernel", "no", "The request was cancelled by the side that asked."),
+    _Code("protocol.closing", "protocol", "later", "The session is closing and takes no new request."),
+    _Code("protocol.eof", "pack", "same", "The other side went away before the session was over."),
+    _Code("protocol.frame", "protocol", "no", "A frame is too long, is not msgpack, or is no array of five."),
+    _Code("protocol.id", "protocol", "no", "A request's id was used before, falls back, or has the wrong parity."),
+    _Code("protocol.item", "protocol", "no", "An item names no open request."),
+    _Code("protocol.kind", "protocol", "no", "A frame is neither request, response, error nor event."),
+    _Code("protocol.misuse", "protocol", "no", "This side asked for what the protocol forbids; nothing was sent."),
+    _Code("protocol.order", "protocol", "no", "A frame came before the session was ready, or hello came twice."),
+    _Code("protocol.session", "kernel", "no", "A request names a session that is not open, or that is open already."),
+    _Code("protocol.too_large", "record", "no", "A frame would be longer than the other side takes; it was not sent."),
+    _Code("protocol.unencodable", "protocol", "no", "A value has no wire form; it was not sent."),
+    _Code("protocol.unknown_method", "protocol", "no", "The other side does not know the method."),
+    _Code("protocol.version", "protocol", "no", "The sides share no protocol major; the mend says which must move."),
+    _Code("protocol.window", "protocol", "later", "More requests are open than the window allows."),
+    _Code("pack.answered_twice", "pack", "no", "Two outcomes came for one record and evaluator; neither counts."),
+    _Code("pack.bad_score", "pack", "no", "What an evaluator returned is no finite score, or not what it declares."),
+    _Code("pack.crashed", "pack", "no", "The pack's process ended while it scored this record."),
+    _Code("pack.evaluator_raised", "pack", "no", "An evaluator raised an exception on this record."),
+    _Code("pack.failed", "pack", "no", "The pack could not do a request; also what an error without a code reads as."),
+    _Code("pack.import", "pack", "no", "The pack's code cannot be imported, or holds no evaluator."),
+    _Code("pack.manifest", "pack", "no", "A plugin.toml is missing, cannot be read, or does not fit the code."),
+    _Code("pack.no_answer", "pack", "no", "The pack finished a request without an outcome for this record."),
+    _Code("pack.not_supported", "pack", "no", "The pack does not do this request."),
+    _Code("pack.start_failed", "pack", "no", "The pack's process ended before it answered hello."),
+    _Code("pack.start_timeout", "pack", "no", "The pack did not answer hello in time."),
+    _Code("pack.timeout", "pack", "no", "No outcome came for this record within its time limit."),
+    _Code("config.ambiguous_evaluator", "config", "no", "Several packs have an evaluator of this name."),
+    _Code("config.ambiguous_extension", "config", "no", "Several extensions provide this name."),
+    _Code("config.evaluator", "config", "no", "The way an evaluator is named cannot be read."),
+    _Code("config.evaluator_version", "config", "no", "The evaluator exists, but not in this version."),
+    _Code("config.extension", "config", "no", "An extension's extension.toml or its code does not fit."),
+    _Code("config.invalid", "config", "no", "Something that a person wrote does not fit."),
+    _Code("config.no_extension", "config", "no", "No installed extension provides this name."),
+    _Code("config.no_home", "config", "no", "There is no folder to keep environments and caches in."),
+    _Code("config.param", "config", "no", "A param is unknown, missing, or has a value that does not fit."),
+    _Code("config.unknown_evaluator", "config", "no", "No evaluator has this name."),
+    _Code("config.unknown_pack", "config", "no", "No pack has this name."),
+    _Code("config.usage", "config", "no", "The words of a command, or the arguments of a call, are off."),
+    _Code("dataset.duplicate_id", "record", "no", "Two records have one id."),
+    _Code("dataset.empty", "record", "no", "The data has no record."),
+    _Code("dataset.invalid", "record", "no", "The data cannot be read as records."),
+    _Code("environment.broken", "environment", "no", "A pack's environment is there but cannot run."),
+    _Code("environment.build_failed", "environment", "no", "A pack's environment could not be built from its lock."),
+    _Code("environment.busy", "environment", "later", "Another process builds this environment and is not done."),
+    _Code("environment.cache_unwritable", "environment", "no", "The folder of environments cannot be written."),
+    _Code("environment.disk_full", "environment", "later", "The disk is full."),
+    _Code("environment.lock_local", "environment", "no", "A lock names a package by a path of one machine."),
+    _Code("environment.lock_stale", "environment", "no", "A lock does not fit its pyproject.toml."),
+    _Code("environment.lock_unhashed", "environment", "no", "A lock names a package without a hash."),
+    _Code("environment.lock_unreadable", "environment", "no", "A lock cannot be read."),
+    _Code("environment.no_lock", "environment", "no", "A pack has no lock."),
+    _Code("environment.no_sdk", "environment", "no", "The SDK that a pack needs cannot be found."),
+    _Code("environment.no_uv", "environment", "no", "uv, which builds environments, is not installed."),
+    _Code("environment.socket", "environment", "later", "No pack listens on the socket."),
+    _Code("output.unwritable", "environment", "no", "The results cannot be written where they should be."),
+    _Code("capability.not_bound", "config", "no", "Nothing in this run serves the capability that a pack asked for."),
+    _Code("kernel.aborted", "kernel", "no", "The kernel ended the session by itself."),
+    _Code("kernel.internal", "kernel", "no", "A fault of the kernel; please report it."),
+)  # fmt: skip
+
+ERROR_CODES: Final = {one.code: one for one in _CODES}
+
+
+def page() -> str:
+    """The reference page, in Markdown."""
+    lines = [
+        "# Error codes",
+        "",
+        "Every error carries a code, a message, a mend, a blame and a retry. Written from the registry in",
+        "`protocol/src/evalsi_protocol/error_codes.py`; an error may name another blame than the usual one below.",
+    ]
+    for family, meaning in FAMILIES.items():
+        lines += ["", f"## {family}", "", meaning]
+        codes = [one for one in _CODES if one.code.startswith(f"{family}.")]
+        if codes:
+            lines += ["", "| code | meaning | blame | retry |", "|---|---|---|---|"]
+            lines += [f"| `{one.code}` | {one.meaning} | {one.blame} | {one.retry} |" for one in codes]
+        else:
+            lines += ["", "No code yet."]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the page, or write it."""
+    parser = argparse.ArgumentParser(prog="python -m evalsi_protocol.error_codes", description="The page.")
+    parser.add_argument("--write", type=Path, help="the file to write instead of printing")
+    options = parser.parse_args(arguments)
+    if options.write is None:
+        print(page(), end="")
+    else:
+        options.write.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
