@@ -5,6 +5,7 @@ It must not know a command.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -20,6 +21,16 @@ def exit_code_of(run: Callable[[], int]) -> int:
         return run()
     except EvalsiError as error:
         return tell(error)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if os.environ.get("EVALSI_DEBUG"):
+            raise
+        fault = EvalsiError(
+            f"evalsi itself failed: {type(error).__name__}: {error}.",
+            "This is a fault of evalsi. Run it again with EVALSI_DEBUG=1 and report what it prints.",
+        )
+        return tell(fault)
 
 
 def tell(error: EvalsiError) -> int:
