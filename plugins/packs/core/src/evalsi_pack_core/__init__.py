@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from evalsi_pack_core.json_checks import JsonEqual, JsonSchema, json_valid
-from evalsi_pack_core.matching import FuzzyMatch, RegexMatch, contains, exact_match, numeric_match
+from evalsi_pack_core.json_checks import JsonEqual, json_valid
+from evalsi_pack_core.json_schema import JsonSchema
+from evalsi_pack_core.matching import Contains, ExactMatch, FuzzyMatch, RegexMatch
 from evalsi_pack_core.measures import cost, latency, length, token_usage
+from evalsi_pack_core.numeric_match import numeric_match
 
 EVALUATORS = [
-    exact_match,
-    contains,
+    ExactMatch,
+    Contains,
     RegexMatch,
     FuzzyMatch,
     numeric_match,

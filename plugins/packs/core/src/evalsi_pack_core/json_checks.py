@@ -1,18 +1,18 @@
-"""Is the output JSON, does it fit a schema, does it equal the reference.
+"""Is the output JSON, and does it equal the reference.
 
-JSON is RFC 8259's: no NaN, no comments, no trailing commas. An output that is no JSON fails; a reference that is none is
-the data's fault, and an error.
+JSON is RFC 8259's: no NaN, no comments, no trailing commas. An output that is no JSON fails; where no reference is
+JSON, that is the data's fault, and an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from evalsi import ContentError, Output, Param, ParamError, Record, Score, evaluator
-from evalsi_pack_core.json_difference import differences, parse_paths
+from evalsi_pack_core.json_difference import FieldDifference, differences
+from evalsi_pack_core.violations import first_few, travelling
 
-MAX_SHOWN = 5
+MAX_LISTED = 100
 PASS = [Output(kind="pass")]
 
 
@@ -24,34 +24,6 @@ def json_valid(record: Record) -> bool | Score:
     except ContentError as error:
         return Score(passed=False, explanation=f"The output is {error}.")
     return True
-
-
-@evaluator(name="json-schema", version=1, needs=("output",), outputs=PASS)
-class JsonSchema:
-    """Output is JSON that fits a JSON Schema."""
-
-    def __init__(self, *, schema: Annotated[dict[str, Any], Param(description="a JSON Schema")]) -> None:
-        from jsonschema import exceptions, validators  # Loaded by those who validate with it.
-
-        validator: Any = validators.validator_for(schema, default=validators.Draft202012Validator)
-        try:
-            validator.check_schema(schema)
-        except exceptions.SchemaError as error:
-            raise ParamError("schema", f"it is no JSON Schema: {error.message} at {error.json_path}") from error
-        self._validator = validator(schema, format_checker=validator.FORMAT_CHECKER)
-
-    def score(self, record: Record) -> bool | Score:
-        """Whether it fits; the explanation names the first violations with their paths."""
-        try:
-            value = record.output.as_json()
-        except ContentError as error:
-            return Score(passed=False, explanation=f"The output is {error}.")
-        violations = sorted(self._validator.iter_errors(value), key=lambda violation: violation.json_path)
-        if not violations:
-            return True
-        shown = "; ".join(f"{violation.json_path}: {violation.message}" for violation in violations[:MAX_SHOWN])
-        more = f"; and {len(violations) - MAX_SHOWN} more" if len(violations) > MAX_SHOWN else ""
-        return Score(passed=False, explanation=shown + more)
 
 
 @evaluator(
@@ -76,30 +48,45 @@ class JsonEqual:
         for field, value in (tolerance or {}).items():
             if value < 0:
                 raise ParamError("tolerance", f"that of {field!r} is {value!r}, which is below zero")
-        self._ignore = parse_paths(ignore or [])
-        self._tolerance: Mapping[str, float] = tolerance or {}
+        self._ignore = ignore or []
+        self._tolerance = tolerance or {}
 
     def score(self, record: Record) -> list[Score]:
-        """Pass, and the share of equal fields of the best reference; the explanation lists what differs."""
-        expected = [_reference_json(reference.as_json) for reference in record.references]
+        """Pass, and the share of equal fields of the best reference; the explanation and metadata list what differs."""
+        expected = _reference_values(record)
         try:
             value = record.output.as_json()
         except ContentError as error:
-            return _scores(passed=False, share=0.0, explanation=f"The output is {error}.")
-        best = min(
-            (differences(value, one, self._ignore, self._tolerance) for one in expected), key=lambda found: found.rank
-        )
-        shown = "; ".join(best.differing[:MAX_SHOWN])
-        more = f"; and {len(best.differing) - MAX_SHOWN} more" if len(best.differing) > MAX_SHOWN else ""
-        return _scores(passed=not best.differing, share=best.share, explanation=shown + more or None)
+            return _scores(f"The output is {error}.", share=0.0, fields=[])
+        found = [differences(value, one, self._ignore, self._tolerance) for one in expected]
+        best = max(found, key=lambda difference: difference.share)
+        return _scores(first_few([str(field) for field in best.fields]), best.share, best.fields)
 
 
-def _reference_json(parse: Any) -> Any:
-    try:
-        return parse()
-    except ContentError as error:
-        raise ValueError(f"the reference is {error}; mend the reference of this record") from error
+def _reference_values(record: Record) -> list[Any]:
+    """The references that are JSON; raises `ValueError` where none is."""
+    values = []
+    fault: ContentError | None = None
+    for reference in record.references:
+        try:
+            values.append(reference.as_json())
+        except ContentError as error:
+            fault = error
+    if not values:
+        raise ValueError(f"the reference is {fault}; mend the reference of this record") from fault
+    return values
 
 
-def _scores(*, passed: bool, share: float, explanation: str | None) -> list[Score]:
-    return [Score(passed=passed, explanation=explanation), Score(name="json-equal.fields", value=share)]
+def _scores(explanation: str | None, share: float, fields: list[FieldDifference]) -> list[Score]:
+    listed = [
+        {key: travelling(text) for key, text in field._asdict().items() if text is not None}
+        for field in fields[:MAX_LISTED]
+    ]
+    return [
+        Score(
+            passed=explanation is None,
+            explanation=explanation,
+            metadata={"differences": listed, "different": len(fields)} if listed else None,
+        ),
+        Score(name="json-equal.fields", value=share),
+    ]

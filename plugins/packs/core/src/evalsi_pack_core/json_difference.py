@@ -1,4 +1,4 @@
-"""How two JSON values differ, field by field, as JSON sees it: one type of number, true is no number, order of keys free.
+"""How two JSON values differ, field by field, as JSON sees it: one type of number, true is none, keys in any order.
 
 It must not know records.
 """
@@ -7,100 +7,125 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from math import isclose
+from typing import Any, NamedTuple
+
+from evalsi_pack_core.violations import shown_value
 
 _INDEX = re.compile(r"\[\d+\]")
+_ABSENT: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What differs, a phrase a field, and how many fields were compared."""
+class FieldDifference(NamedTuple):
+    """One field that differs: its path, and what either side has there as JSON text; None where it has nothing."""
 
-    differing: tuple[str, ...]
+    path: str
+    output: str | None
+    reference: str | None
+
+    def __str__(self) -> str:
+        where = self.path or "the value"
+        if self.output is None:
+            return f"{where} is missing"
+        if self.reference is None:
+            return f"{where} is not in the reference"
+        return f"{where} is {self.output}, not {self.reference}"
+
+
+class Difference(NamedTuple):
+    """Every field that differs, in the order of the reference, and how many fields were compared."""
+
+    fields: list[FieldDifference]
     compared: int
 
     @property
     def share(self) -> float:
-        """Equal fields over compared ones; two values without any field are equal as a whole."""
-        return 1 - len(self.differing) / self.compared if self.compared else 1.0
-
-    @property
-    def rank(self) -> tuple[int, float]:
-        """Smaller is more alike."""
-        return len(self.differing), -self.share
+        """Equal fields over compared ones; where nothing is left to compare, all is equal."""
+        return 1 - len(self.fields) / self.compared if self.compared else 1.0
 
 
-def parse_paths(words: Iterable[str]) -> frozenset[str]:
-    """Names and paths to leave out; a leading `$.` is allowed."""
-    return frozenset(word.removeprefix("$.") for word in words)
+def written_path(path: str) -> str:
+    """A path as `differences` spells it, from one that a person wrote: without `$.`, any index as `[]`."""
+    return path.removeprefix("$").removeprefix(".").replace("[*]", "[]")
 
 
-def differences(left: Any, right: Any, ignore: frozenset[str], tolerance: Mapping[str, float]) -> Difference:
-    """Compare the leaves of both values.
+def differences(
+    output: Any,
+    reference: Any,
+    ignore: Iterable[str] = (),
+    tolerance: Mapping[str, float] | None = None,
+) -> Difference:
+    """Compare two values down to their leaves: scalars and empty lists and objects. What is missing counts as one leaf.
 
     Args:
-        left: the output.
-        right: the reference.
-        ignore: names or paths of fields that are not compared.
-        tolerance: name or path of a field → absolute tolerance of its numbers.
+        output: a JSON value.
+        reference: likewise.
+        ignore: fields that are not compared: a name, or a path such as `a.b[0]` or `a.b[].c`.
+        tolerance: field, named likewise → absolute tolerance of its numbers.
     """
-    found = list(_walk(left, right, "", ignore, tolerance))
-    return Difference(tuple(phrase for phrase in found if phrase), len(found))
+    ignored = frozenset(map(written_path, ignore))
+    tolerances = {written_path(path): limit for path, limit in (tolerance or {}).items()}
+    found: list[FieldDifference] = []
+    compared = 0
+    # A stack in place of recursion: JSON may be nested deeper than Python calls.
+    pending: list[tuple[Any, Any, str]] = [(output, reference, "")]
+    while pending:
+        left, right, path = pending.pop()
+        if (left and right) and type(left) is type(right) and isinstance(left, (dict, list)):
+            inner = _keys(left, right, path) if isinstance(left, dict) else _items(left, right, path)
+            pending += reversed([field for field in inner if not (ignored and _named(field[2], ignored))])
+            continue
+        compared += 1
+        if not _equal(left, right, _tolerance_of(path, tolerances) if tolerances else 0.0):
+            found.append(FieldDifference(path, _shown(left), _shown(right)))
+    return Difference(found, compared)
 
 
-def _walk(left: Any, right: Any, path: str, ignore: frozenset[str], tolerance: Mapping[str, float]) -> Iterator[str]:
-    """A phrase for each leaf, empty where both sides are equal."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        keys = [key for key in {**right, **left} if not _named(f"{path}.{key}".lstrip("."), key, ignore)]
-        if not keys:
-            yield ""
-        for key in keys:
-            inner = f"{path}.{key}".lstrip(".")
-            if key not in left:
-                yield f"{inner} is missing"
-            elif key not in right:
-                yield f"{inner} is not in the reference"
-            else:
-                yield from _walk(left[key], right[key], inner, ignore, tolerance)
-    elif isinstance(left, list) and isinstance(right, list):
-        if not left and not right:
-            yield ""
-        for index in range(max(len(left), len(right))):
-            inner = f"{path}[{index}]"
-            if _named(inner, "", ignore):
-                continue
-            if index >= len(left):
-                yield f"{inner} is missing"
-            elif index >= len(right):
-                yield f"{inner} is not in the reference"
-            else:
-                yield from _walk(left[index], right[index], inner, ignore, tolerance)
-    elif _equal(left, right, _tolerance_of(path, tolerance)):
-        yield ""
-    else:
-        yield f"{path or 'the value'} is {_short(left)}, not {_short(right)}"
+def _keys(left: dict[str, Any], right: dict[str, Any], path: str) -> Iterator[tuple[Any, Any, str]]:
+    for key in right | left:
+        yield left.get(key, _ABSENT), right.get(key, _ABSENT), f"{path}.{key}" if path else key
+
+
+def _items(left: list[Any], right: list[Any], path: str) -> Iterator[tuple[Any, Any, str]]:
+    for index in range(max(len(left), len(right))):
+        yield (
+            left[index] if index < len(left) else _ABSENT,
+            right[index] if index < len(right) else _ABSENT,
+            f"{path}[{index}]",
+        )
 
 
 def _equal(left: Any, right: Any, tolerance: float) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return left == right or abs(left - right) <= tolerance
+        return left == right or (tolerance > 0 and _is_within(left, right, tolerance))
     return type(left) is type(right) and bool(left == right)
 
 
-def _named(path: str, key: str, names: frozenset[str]) -> bool:
-    return bool(names) and (key in names or path in names or _INDEX.sub("[]", path) in names)
+def _is_within(left: float, right: float, tolerance: float) -> bool:
+    try:
+        apart = abs(left - right)
+        # 1.1 is within 0.1 of 1, though their floats are a little further apart.
+        return apart <= tolerance or isclose(apart, tolerance, rel_tol=1e-9)
+    except OverflowError:
+        # An integer beyond every float is far from any.
+        return False
 
 
-def _tolerance_of(path: str, tolerance: Mapping[str, float]) -> float:
-    if not tolerance:
-        return 0.0
-    name = _INDEX.sub("", path).rpartition(".")[2]
-    return tolerance.get(path, tolerance.get(_INDEX.sub("[]", path), tolerance.get(name, 0.0)))
+def _named(path: str, names: frozenset[str]) -> bool:
+    return any(form in names for form in _forms(path))
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _tolerance_of(path: str, tolerances: Mapping[str, float]) -> float:
+    return next((tolerances[form] for form in _forms(path) if form in tolerances), 0.0)
+
+
+def _forms(path: str) -> tuple[str, str, str]:
+    """What a person may call the field, the most exact first: `a.b[0].c`, `a.b[].c` and `c`."""
+    any_index = _INDEX.sub("[]", path)
+    return path, any_index, any_index.rpartition(".")[2].rstrip("[]")
+
+
+def _shown(value: Any) -> str | None:
+    return None if value is _ABSENT else shown_value(value)

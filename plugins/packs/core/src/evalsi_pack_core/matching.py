@@ -1,54 +1,76 @@
-"""Does the output say what the reference says: exactly, as a part, by a pattern, nearly, or as a number.
+"""Does the output say what the reference says: exactly, as a part, by a pattern, or nearly.
 
-Every evaluator here takes the best of several references.
+Every evaluator here takes the best of several references. An empty reference would be found in anything: it is a fault
+of the data, and an error where no other is left.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from evalsi import Output, Param, ParamError, Record, Score, Skip, evaluator
-from evalsi_pack_core.normal_form import normal_form, without_punctuation
-from evalsi_pack_core.numbers import last_number
+from evalsi import Output, Param, ParamError, Record, evaluator
+from evalsi_pack_core.normal_form import composed, folded, unpunctuated, unpunctuated_words, words
 
 PASS = [Output(kind="pass")]
 
+_FORMS: dict[tuple[bool, bool], Callable[[str], Any]] = {
+    # normalize, ignore_punctuation → the form in which texts are compared
+    (True, False): words,
+    (True, True): unpunctuated_words,
+    (False, True): unpunctuated,
+    (False, False): str,
+}
+
 
 @evaluator(name="exact-match", version=1, needs=("output", "reference"), outputs=PASS)
-def exact_match(
-    record: Record,
-    *,
-    normalize: Annotated[bool, Param(description="level compatibility forms, case and white space first")] = True,
-    ignore_punctuation: Annotated[bool, Param(description="leave punctuation out (Unicode's categories P)")] = False,
-) -> bool:
+class ExactMatch:
     """Output equals the reference, or any of a list of references."""
-    output = record.output.as_text()
-    expected = [reference.as_text() for reference in record.references]
-    if output in expected:
-        return True
-    if ignore_punctuation:
-        output, expected = without_punctuation(output), [without_punctuation(text) for text in expected]
-    if normalize:
-        output, expected = normal_form(output), [normal_form(text) for text in expected]
-    return output in expected
+
+    def __init__(
+        self,
+        *,
+        normalize: Annotated[bool, Param(description="level compatibility forms, case and white space first")] = True,
+        ignore_punctuation: Annotated[
+            bool, Param(description="leave punctuation out (Unicode's categories P)")
+        ] = False,
+    ) -> None:
+        self._form: Callable[[str], Any] = _FORMS[normalize, ignore_punctuation]
+
+    def score(self, record: Record) -> bool:
+        """Whether it does, in the form that the params ask for."""
+        output = record.output.as_text()
+        form = self._form(output)
+        for reference in record.references:
+            text = reference.as_text()
+            if text == output or self._form(text) == form:
+                return True
+        return False
 
 
 @evaluator(name="contains", version=1, needs=("output",), outputs=PASS)
-def contains(
-    record: Record,
-    *,
-    substring: Annotated[str | None, Param(description="what to look for; the reference by default")] = None,
-    ignore_case: bool = True,
-) -> bool:
+class Contains:
     """Output contains the given text, or any reference when none is given."""
-    needles = [substring] if substring is not None else [reference.as_text() for reference in record.references]
-    if not any(needle.strip() for needle in needles):
-        raise ValueError("there is nothing to look for: an empty text is part of every output")
-    output = record.output.as_text()
-    if ignore_case:
-        output, needles = output.casefold(), [needle.casefold() for needle in needles]
-    return any(needle in output for needle in needles if needle.strip())
+
+    def __init__(
+        self,
+        *,
+        substring: Annotated[
+            str | None, Param(description="what to look for; the reference by default", min_length=1)
+        ] = None,
+        ignore_case: bool = True,
+    ) -> None:
+        if substring == "":
+            raise ParamError("substring", "it is empty, and an empty text is part of every output")
+        self._form = folded if ignore_case else composed
+        self._substring = None if substring is None else self._form(substring)
+
+    def score(self, record: Record) -> bool:
+        """Whether it does."""
+        if self._substring is not None:
+            return self._substring in self._form(record.output.as_text())
+        output = self._form(record.output.as_text())
+        return any(self._form(text) in output for text in _filled_references(record))
 
 
 @evaluator(name="regex-match", version=1, needs=("output",), outputs=PASS)
@@ -58,12 +80,14 @@ class RegexMatch:
     def __init__(
         self,
         *,
-        pattern: Annotated[str, Param(description="RE2 syntax")],
+        pattern: Annotated[str, Param(description="RE2 syntax", min_length=1)],
         full_match: Annotated[bool, Param(description="the whole output must match, not a part of it")] = False,
         ignore_case: bool = False,
     ) -> None:
         import re2  # Loaded by those who match with it.
 
+        if not pattern:
+            raise ParamError("pattern", "it is empty, and an empty pattern matches every output")
         options = re2.Options()
         options.case_sensitive = not ignore_case
         options.log_errors = False
@@ -75,7 +99,8 @@ class RegexMatch:
 
     def score(self, record: Record) -> bool:
         """Whether it matches."""
-        return self._matches(record.output.as_text()) is not None
+        # Of text re2's binding would work out where in it each match stands; of bytes it need not.
+        return self._matches(record.output.as_text().encode()) is not None
 
 
 @evaluator(
@@ -88,36 +113,24 @@ class FuzzyMatch:
     """Similarity of output and reference from 0 to 1 (normalised indel similarity), best reference."""
 
     def __init__(self, *, ignore_case: bool = True) -> None:
-        from rapidfuzz import fuzz  # Loaded by those who match with it.
+        from rapidfuzz.distance import Indel  # Loaded by those who match with it.
 
-        self._ratio = fuzz.ratio
-        self._ignore_case = ignore_case
+        self._similarity: Callable[[str, str], float] = Indel.normalized_similarity
+        self._form = folded if ignore_case else composed
 
     def score(self, record: Record) -> float:
-        """1 - (insertions + deletions) / (length of both), as rapidfuzz's `fuzz.ratio` / 100."""
-        output, expected = record.output.as_text(), [reference.as_text() for reference in record.references]
-        if self._ignore_case:
-            output, expected = output.casefold(), [text.casefold() for text in expected]
-        if not any(expected):
-            raise ValueError("every reference is empty; mend the references of this record")
-        return max(self._ratio(output, text) for text in expected if text) / 100
+        """1 - (insertions + deletions) / (length of both); 0 for an output without any text."""
+        output = self._form(record.output.as_text())
+        similarities = [self._similarity(output, self._form(text)) for text in _filled_references(record)]
+        return 0.0 if output.isspace() else max(similarities)
 
 
-@evaluator(name="numeric-match", version=1, needs=("output", "reference"), outputs=PASS)
-def numeric_match(
-    record: Record,
-    *,
-    rel_tol: Annotated[float, Param(description="tolerance relative to the larger number", minimum=0)] = 1e-6,
-    abs_tol: Annotated[float, Param(description="tolerance near zero", minimum=0)] = 1e-9,
-) -> bool | Score:
-    """The last number of the output is the last number of the reference, within tolerance."""
-    expected = [number for reference in record.references if (number := last_number(reference.as_text())) is not None]
-    if not expected:
-        raise Skip("reference has no number")
-    found = last_number(record.output.as_text())
-    if found is None:
-        return Score(passed=False, explanation="The output has no number.")
-    return any(math.isclose(found, number, rel_tol=rel_tol, abs_tol=abs_tol) for number in expected)
+def _filled_references(record: Record) -> list[str]:
+    """The references that say something; raises `ValueError` where none does."""
+    filled = [text for reference in record.references if (text := reference.as_text()) and not text.isspace()]
+    if not filled:
+        raise ValueError("every reference of this record is empty; mend the data")
+    return filled
 
 
 def _text_of(error: Exception) -> str:

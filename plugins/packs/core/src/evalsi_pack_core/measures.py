@@ -47,10 +47,10 @@ def latency(record: Record) -> float:
 )
 def token_usage(record: Record) -> list[Score]:
     """Input, output and total tokens, as far as usage states them; the total is their sum when both are known."""
-    usage = dict(record.usage)
-    if "total_tokens" not in usage and {"input_tokens", "output_tokens"} <= usage.keys():
-        usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
-    scores = [Score(name=name, value=usage[field]) for name, field in TOKENS if usage.get(field) is not None]
+    known = {field: value for field, value in record.usage.items() if value is not None}
+    if "total_tokens" not in known and {"input_tokens", "output_tokens"} <= known.keys():
+        known["total_tokens"] = known["input_tokens"] + known["output_tokens"]
+    scores = [Score(name=name, value=known[field]) for name, field in TOKENS if field in known]
     if not scores:
         raise Skip("record has no usage.input_tokens, usage.output_tokens or usage.total_tokens")
     return scores

@@ -1,4 +1,4 @@
-"""The form in which two texts are compared: compatibility characters, case and white space levelled.
+"""The forms in which two texts are compared: composition, case, white space and punctuation levelled.
 
 It must not know records.
 """
@@ -20,15 +20,39 @@ class _Unpunctuated(dict[int, int | None]):
 _UNPUNCTUATED = _Unpunctuated()
 
 
-def normal_form(text: str) -> str:
-    """NFKC, casefold, and every run of white space as one space, none at the ends."""
+def composed(text: str) -> str:
+    """The text with letters and marks composed (NFC), so that é is é however it was typed."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def folded(text: str) -> str:
+    """The text without case: ß is ss. Composed as well, for folding may undo it."""
     if text.isascii():
-        return " ".join(text.lower().split())
-    # Casefolding may undo the composition, so it is composed again (Unicode 15, section 3.13, toNFKC_Casefold).
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(folded.split())
+        return text.lower()
+    # The caseless match of Unicode 15, section 3.13, D145; composed at last.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
-def without_punctuation(text: str) -> str:
-    """The text without characters of the Unicode categories P*."""
-    return text.translate(_UNPUNCTUATED)
+def normal_form(text: str) -> str:
+    """NFKC and no case."""
+    if text.isascii():
+        return text.lower()
+    # The compatibility caseless match of Unicode 15, section 3.13, D146: folding may bring up more to decompose.
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFKC", decomposed.casefold())
+
+
+def words(text: str) -> list[str]:
+    """What stands between white space, in normal form."""
+    return normal_form(text).split()
+
+
+def unpunctuated_words(text: str) -> list[str]:
+    """The same without punctuation."""
+    return unpunctuated(normal_form(text)).split()
+
+
+def unpunctuated(text: str) -> str:
+    """The text without characters of the Unicode categories P*; a text of nothing else stays as it is."""
+    bare = text.translate(_UNPUNCTUATED)
+    return bare if bare and not bare.isspace() else text
