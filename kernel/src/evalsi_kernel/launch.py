@@ -44,6 +44,7 @@ class Launch:
         serve: the host loop to run in a thread.
         socket: the path of a socket on which the pack listens.
         start_timeout_s: how long it may take from start to the answer to hello.
+        rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Launch:
     serve: ServeInThread | None = None
     socket: str = ""
     start_timeout_s: float = 60.0
+    rebuild: Callable[[], Launch] | None = None
 
 
 @dataclass(frozen=True, slots=True)

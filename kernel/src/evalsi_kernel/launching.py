@@ -26,7 +26,12 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
         PackEnvironmentError: the environment cannot be built.
     """
     environment = ensure_environment(pack.folder, pack.name, on_progress=on_progress)
-    return Launch(pack.name, _command(pack, environment))
+
+    def rebuild() -> Launch:
+        fresh = ensure_environment(pack.folder, pack.name, on_progress=on_progress, rebuild=True)
+        return Launch(pack.name, _command(pack, fresh))
+
+    return Launch(pack.name, _command(pack, environment), rebuild=rebuild)
 
 
 def launch_custom(ref: CustomRef, name: str) -> Launch:

@@ -11,9 +11,11 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from anyio import to_thread
+
 from evalsi_kernel.chunks import Chunk, Flight
 from evalsi_kernel.connection import RequestFailed
-from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
 from evalsi_kernel.launch import Launch, Opening, PoolLimits
 from evalsi_kernel.spawning import Spawned
 from evalsi_kernel.watchdog import watch
@@ -21,6 +23,7 @@ from evalsi_kernel.worker import Worker, start_worker
 from evalsi_protocol.errors import WireError
 
 LANES = 4
+MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
 MAX_POISON = 10
 BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -65,7 +68,7 @@ class Pool:
         Raises:
             PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
         """
-        worker = await start_worker(self.launch, self._first)
+        worker = await self._start_first()
         try:
             described = await self._open(worker)
         except BaseException:
@@ -116,6 +119,17 @@ class Pool:
         async with self._changed:
             self._changed.notify_all()
         await asyncio.gather(*self._runners, return_exceptions=True)
+
+    async def _start_first(self) -> Worker:
+        """Start the first process; when it cannot even load, its environment is made anew, once."""
+        rebuild = self.launch.rebuild
+        try:
+            return await start_worker(self.launch, self._first)
+        except PackError as error:
+            if rebuild is None or error.code not in MAYBE_THE_ENVIRONMENT:
+                raise
+        self.launch = await to_thread.run_sync(rebuild)
+        return await start_worker(self.launch)
 
     # -- one process ----------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import isfinite
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.connection import RequestFailed
@@ -127,7 +128,7 @@ class _Scoring:
             answer, outcome = {}, ("error", failure.error.to_body())
         outcome = tally.add_whole(outcome, states.count)
         if outcome[0] == "scored":
-            self._whole[session] = answer.get("replicates") or {}
+            self._whole[session] = _finite_columns(answer.get("replicates"))
         if self._spool is not None:
             self._spool.add_whole(tally.instance, outcome)
 
@@ -163,3 +164,14 @@ class _Scoring:
             replace(summary, n=count, ci=percentile_interval(replicates.get(name, ()), self._request.confidence))
             for name, summary in zip(names, summaries, strict=True)
         ]
+
+
+def _finite_columns(replicates: object) -> dict[str, list[float]]:
+    """Each metric's values in the resamples, as far as they are numbers; a pack may send anything."""
+    if not isinstance(replicates, dict):
+        return {}
+    return {
+        name: [float(value) for value in column if isinstance(value, (int, float)) and isfinite(value)]
+        for name, column in replicates.items()
+        if isinstance(column, list)
+    }
