@@ -113,6 +113,12 @@ class Pool:
             for worker in self._workers:
                 worker.kill("was stopped")
 
+    def abort(self) -> None:
+        """End every process at once; what is unanswered stays so."""
+        self._cancelled = self._closing = True
+        for worker in self._workers:
+            worker.kill("was stopped")
+
     async def close(self) -> None:
         """Finish and end every process."""
         self._closing = True

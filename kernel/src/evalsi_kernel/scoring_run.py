@@ -54,8 +54,14 @@ async def _run(request: Request, plan: Plan, method: IntervalMethod | None, list
             await _start(pools)
             ending = await score_chunks(intake.chunks(), pools, scoring.take, stop, may_block=request.source.may_block)
             await scoring.aggregate()
+        except BaseException:
+            for pool in pools:
+                pool.abort()
+            raise
         finally:
             await asyncio.gather(*(pool.close() for pool in pools))
+    if ending.error is not None and not scoring.done:
+        raise ending.error
     if ending.status is Status.COMPLETE and not intake.count:
         raise DatasetError(f"{request.source.name} has no records.", "Give it some.", code="dataset.empty")
     return scoring.finish(ending, intake, started_at)
@@ -80,7 +86,7 @@ class _Scoring:
         self._request = request
         self._method = method
         self._listener = listener
-        self._done = 0
+        self.done = 0
         self._whole: dict[int, dict[str, list[float]]] = {}
         self._tallies = [
             Tally(
@@ -105,8 +111,8 @@ class _Scoring:
                 self._states[session].add(column)
         if self._spool is not None:
             self._spool.add(chunk, self._plan.instances)
-        self._done += len(chunk.ids)
-        self._listener.on_records(self._done)
+        self.done += len(chunk.ids)
+        self._listener.on_records(self.done)
 
     async def aggregate(self) -> None:
         """Ask for the scores of the dataset-scope evaluators."""
@@ -139,10 +145,10 @@ class _Scoring:
         evaluation = Evaluation(
             ending.status,
             ending.error,
-            self._done,
+            self.done,
             self._plan.instances,
             summaries,
-            tuple(findings(self._tallies, intake, self._done)),
+            tuple(findings(self._tallies, intake, self.done)),
             manifest,
             self._spool,
         )
