@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.param_schema import params_schema_problems
 from evalsi_kernel.params import check_params, parse_param_assignments, parse_param_text
 
@@ -263,19 +263,19 @@ def test_assignments_are_gathered_by_evaluator() -> None:
     ],
 )
 def test_an_assignment_of_another_form_is_an_error(assignment: str, what: str, mend: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(UsageError) as caught:
         parse_param_assignments([assignment])
     assert f"{assignment} {what}".strip() in caught.value.message
     assert mend in caught.value.mend
 
 
 def test_a_param_that_is_given_twice_is_an_error_even_with_one_value() -> None:
-    with pytest.raises(ConfigError, match=r"gives a\.b a second time"):
+    with pytest.raises(UsageError, match=r"gives a\.b a second time"):
         parse_param_assignments(["a.b=1", "a.b=1"])
 
 
 def test_every_bad_assignment_is_told_at_once() -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(UsageError) as caught:
         parse_param_assignments(["a", "b=1", "c.d=1"])
     assert len(caught.value.details["problems"]) == 2
 

@@ -171,6 +171,8 @@ def mend_for(kind: str, name: str, extensions: Extensions) -> str:
 def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
     if uri == "-":
         return "stdin", ONLY_ONE
+    if os.path.isdir(uri):
+        raise ConfigError(f"{uri} is a folder.", "Name a file in it.", code="config.no_extension")
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri):
         return "schemes", scheme[1].lower()
     file_name = os.path.basename(uri).lower()

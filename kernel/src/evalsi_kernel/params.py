@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any
 
-from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.problems import Problem, told
 from evalsi_kernel.suggestions import did_you_mean
 from evalsi_kernel.value_schema import shown, types_of, value_problems
@@ -67,7 +67,7 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
     The name of an evaluator may hold dots and slashes: the param stands after the last dot before the first `=`.
 
     Raises:
-        ConfigError: `config.param`; a text has another form, or a param is given twice. All problems are in it.
+        UsageError: `config.param`; a text has another form, or a param is given twice. All problems are in it.
     """
     params: dict[str, dict[str, Any]] = {}
     problems: list[Problem] = []
@@ -86,7 +86,7 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
             params.setdefault(evaluator, {})[param] = parse_param_text(text)
     if problems:
         message, mend = told("--param", problems)
-        raise ConfigError(message, mend, code="config.param", problems=[problem.to_dict() for problem in problems])
+        raise UsageError(message, mend, code="config.param", problems=[problem.to_dict() for problem in problems])
     return params
 
 
