@@ -178,8 +178,8 @@ class Machine:
             raise _misuse(f"A {self.role} may not send the event {method!r}.")
         if self.state not in (State.READY, State.CLOSING):
             raise _misuse(f"No event can be sent while the session is {self.state.value}.")
-        if method == "item" and isinstance(body, dict) and body.get("request") not in self._to_answer:
-            raise _misuse("An item must come before the answer to its request.")
+        if method == "item" and isinstance(body, dict):
+            self._method_to_answer(body.get("request", 0))
         self._send(Kind.EVENT, 0, method, body)
 
     def cancel(self, request_id: int) -> None:
@@ -336,11 +336,9 @@ class Machine:
             raise _misuse(f"All {self.peer_window} credits are in use; wait for an answer.")
 
     def _method_to_answer(self, request_id: int) -> str:
-        if self.state is State.ENDED:
-            raise _misuse("The session has ended.")
-        method = self._to_answer.get(request_id)
+        method = self._to_answer.get(request_id) if type(request_id) is int else None
         if method is None:
-            raise _misuse(f"The request {request_id} is not open; it was answered before or never came.")
+            raise _misuse(f"The request {request_id} is not open: answered before, never asked, or the session is over.")
         return method
 
     def _answered(self, request_id: int, method: str) -> None:
