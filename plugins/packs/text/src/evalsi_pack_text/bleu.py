@@ -1,17 +1,20 @@
 """BLEU by sacrebleu: of a sentence with effective order, and of the whole corpus from pooled counts.
 
-Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU Scores". Scores are sacrebleu's divided
-by 100. The corpus's score is never the mean of its sentences'.
+Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU Scores". Scores are sacrebleu's
+divided by 100. The corpus's score is never the mean of its sentences'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from evalsi import Output, Param, Record, Score, evaluator
 
 MaxN = Annotated[int, Param(description="longest n-gram", minimum=1, maximum=9)]
+
+# sacrebleu keeps the last 65,536 texts that it split, each twice; of long texts that is memory without use.
+_KEPT_RECORDS = 1000
 
 
 @evaluator(name="bleu", version=1, needs=("output", "reference"), outputs=[Output(minimum=0.0, maximum=1.0)])
@@ -19,14 +22,11 @@ class Bleu:
     """Sentence BLEU with effective order (sacrebleu), on 0 to 1; all references count."""
 
     def __init__(self, *, max_n: MaxN = 4) -> None:
-        from sacrebleu.metrics.bleu import BLEU  # Half a second that only its users pay.
-
-        self._bleu: Any = BLEU(max_ngram_order=max_n, effective_order=True)
+        self._counts = _SentenceCounts(max_n)
 
     def score(self, record: Record) -> float:
         """A number from 0 to 1."""
-        references = [reference.as_text() for reference in record.references]
-        return _share(self._bleu.sentence_score(record.output.as_text(), references).score)
+        return _share(self._counts.of(record).score)
 
 
 @evaluator(
@@ -40,42 +40,62 @@ class CorpusBleu:
     """Corpus BLEU from pooled n-gram counts (sacrebleu), on 0 to 1; no mean of sentence scores."""
 
     def __init__(self, *, max_n: MaxN = 4) -> None:
-        from sacrebleu.metrics.bleu import BLEU
-
-        self._bleu: Any = BLEU(max_ngram_order=max_n, effective_order=True)
+        self._counts = _SentenceCounts(max_n)
         self._max_n = max_n
 
     def observe(self, record: Record) -> list[int]:
         """Matching and possible n-grams of each order, and the lengths of output and closest reference."""
-        references = [reference.as_text() for reference in record.references]
-        found = self._bleu.sentence_score(record.output.as_text(), references)
-        # Without any n-gram the sentence's score stops early, before its totals are filled.
-        totals = [max(found.sys_len - order, 0) for order in range(self._max_n)]
-        return [*map(int, found.counts), *totals, int(found.sys_len), int(found.ref_len)]
+        found = self._counts.of(record)
+        return [*found.counts, *found.totals, found.sys_len, found.ref_len]
 
     def combine(self, totals: Sequence[float]) -> Score:
         """The corpus's score from the summed states."""
-        n = self._max_n
-        correct, total = [int(count) for count in totals[:n]], [int(count) for count in totals[n : 2 * n]]
-        value = _share(
-            self._bleu.compute_bleu(correct, total, int(totals[-2]), int(totals[-1]), max_ngram_order=n).score
-        )
-        note = (
-            None if total[-1] else f"No output has {n} words in a row, so BLEU-{n} of this corpus is 0 by definition."
-        )
-        return Score(value=value, explanation=note)
+        matching, possible, lengths = self._split(totals)
+        value = self._counts.bleu.compute_bleu(
+            matching, possible, *lengths, smooth_method="exp", max_ngram_order=self._max_n
+        ).score
+        note = f"No output has {self._max_n} words in a row, so BLEU-{self._max_n} of this corpus is 0 by definition."
+        return Score(value=_share(value), explanation=None if possible[-1] else note)
 
-    def resample(self, states: Sequence[Sequence[int]], resamples: int, seed: int) -> list[Score]:
-        """The score of each resample of the records."""
+    def resample(self, states: Sequence[Sequence[int]], resamples: int, seed: int) -> Iterator[Score]:
+        """The score of each resample of the records, a product of matrices where the states would be summed anew."""
         import numpy
 
         table = numpy.asarray(states, dtype=float)
+        size = len(table)
         random = numpy.random.default_rng(seed)
-        scores = []
         for _ in range(resamples):
-            counts = numpy.bincount(random.integers(0, len(table), size=len(table)), minlength=len(table))
-            scores.append(self.combine(list(counts @ table)))
-        return scores
+            drawn = numpy.bincount(random.integers(0, size, size=size), minlength=size)
+            yield self.combine((drawn @ table).tolist())
+
+    def _split(self, totals: Sequence[float]) -> tuple[list[int], list[int], list[int]]:
+        whole = [int(count) for count in totals]
+        return whole[: self._max_n], whole[self._max_n : -2], whole[-2:]
+
+
+class _SentenceCounts:
+    """What sacrebleu counts in one record, without keeping its text for long."""
+
+    def __init__(self, max_n: int) -> None:
+        # Half a second that only its users pay.
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+        from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+
+        self.bleu: Any = BLEU(max_ngram_order=max_n, effective_order=True)
+        self._caches: tuple[Any, ...] = (Tokenizer13a.__call__, TokenizerRegexp.__call__)
+        self._kept = 0
+
+    def of(self, record: Record) -> Any:
+        """sacrebleu's `BLEUScore` of the output against all references."""
+        self._kept += 1
+        if self._kept > _KEPT_RECORDS:
+            self._kept = 0
+            for cache in self._caches:
+                cache.cache_clear()
+        return self.bleu.sentence_score(
+            record.output.as_text(), [reference.as_text() for reference in record.references]
+        )
 
 
 def _share(percent: float) -> float:

@@ -5,16 +5,22 @@ It must not know what the elements are.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
 
 
-def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+def common(left: Iterable[Hashable], right: Iterable[Hashable]) -> int:
     """How many elements both have, each counted as often as the poorer side has it."""
-    left_set, right_set = set(left), set(right)
-    if len(left_set) == len(left) and len(right_set) == len(right):
-        return len(left_set & right_set)
-    return (Counter(left) & Counter(right)).total()
+    # For the few words of an answer quicker than two Counters.
+    left_over: dict[Hashable, int] = {}
+    for element in right:
+        left_over[element] = left_over.get(element, 0) + 1
+    found = 0
+    for element in left:
+        count = left_over.get(element)
+        if count:
+            left_over[element] = count - 1
+            found += 1
+    return found
 
 
 def f1(overlap: int, left_size: int, right_size: int) -> float:

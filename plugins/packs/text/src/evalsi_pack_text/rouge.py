@@ -6,7 +6,8 @@ Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries"; on ASCII t
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from evalsi import Output, Record, Score, evaluator
 from evalsi_pack_text.overlap import common, f1
@@ -27,30 +28,34 @@ class Rouge:
     def __init__(self) -> None:
         from rapidfuzz.distance import LCSseq  # Loaded by those who score with it.
 
-        self._lcs: Any = LCSseq.similarity
+        self._longest_common: Callable[[Sequence[str], Sequence[str]], int] = LCSseq.similarity
 
     def score(self, record: Record) -> list[Score]:
         """Three numbers from 0 to 1."""
         output = words(record.output.as_text())
-        best = (0.0, 0.0, 0.0)
+        one = two = longest = -1.0
         for reference in record.references:
-            found = self._rouge(output, words(reference.as_text()))
-            best = found if best == (0.0, 0.0, 0.0) else tuple(map(max, best, found))  # type: ignore[assignment]
-        return [Score(name=name, value=value) for name, value in zip(NAMES, best, strict=True)]
+            expected = words(reference.as_text())
+            if expected:
+                found = self._rouge(output, expected)
+                one, two, longest = max(one, found[0]), max(two, found[1]), max(longest, found[2])
+        if one < 0:
+            raise ValueError("no reference holds a word; mend the references of this record")
+        return [
+            Score(name="rouge-1", value=one),
+            Score(name="rouge-2", value=two),
+            Score(name="rouge-l", value=longest),
+        ]
 
-    def _rouge(self, output: list[str], reference: list[str]) -> tuple[float, float, float]:
-        if output == reference and output:
-            # A text of one word has no pair of words: nothing can overlap, as in the reference implementation.
-            return 1.0, 1.0 if len(output) > 1 else 0.0, 1.0
-        size, reference_size = len(output), len(reference)
-        one = common(output, reference)
-        if not one:
+    def _rouge(self, output: list[str], expected: list[str]) -> tuple[float, float, float]:
+        size, expected_size = len(output), len(expected)
+        shared = common(output, expected)
+        if not shared:
             return 0.0, 0.0, 0.0
-        pairs, reference_pairs = list(zip(output, output[1:])), list(zip(reference, reference[1:]))
-        two = common(pairs, reference_pairs)
-        longest = self._lcs(output, reference)
+        # A text of one word has no pair of words: nothing can overlap, as in the reference implementation.
+        shared_pairs = common(pairwise(output), pairwise(expected)) if shared > 1 else 0
         return (
-            f1(one, size, reference_size),
-            f1(two, len(pairs), len(reference_pairs)),
-            f1(longest, size, reference_size),
+            f1(shared, size, expected_size),
+            f1(shared_pairs, size - 1, expected_size - 1),
+            f1(self._longest_common(output, expected), size, expected_size),
         )

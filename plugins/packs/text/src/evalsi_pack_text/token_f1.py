@@ -1,7 +1,7 @@
 """Token F1 of extractive question answering: overlap of two bags of words after SQuAD's normalisation.
 
-Rajpurkar et al. (2016), "SQuAD"; the normalisation and the rule for empty answers are those of the official evaluation
-script, version 1.1 and 2.0.
+Rajpurkar et al. (2016), "SQuAD"; the normalisation and the rule for answers that it empties, such as "A", are those of
+the official evaluation script, versions 1.1 and 2.0.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ import string
 from evalsi import Output, Record, evaluator
 from evalsi_pack_text.overlap import common, f1
 
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_ARTICLES = frozenset(("a", "an", "the"))
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = string.punctuation.encode()
+_NO_PUNCTUATION = dict.fromkeys(_PUNCTUATION)
 
 
 def squad_tokens(text: str) -> list[str]:
     """Lower case, without ASCII punctuation and English articles, split at white space."""
-    bare = text.lower().translate(_NO_PUNCTUATION)
-    return _ARTICLES.sub(" ", bare).split()
+    if text.isascii():
+        bare = text.lower().encode().translate(None, _PUNCTUATION).decode()
+        return [token for token in bare.split() if token not in _ARTICLES]
+    # Punctuation of other scripts stays and may stand beside an article: “the”.
+    return _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
 
 
 @evaluator(
@@ -30,19 +35,25 @@ def squad_tokens(text: str) -> list[str]:
 )
 def token_f1(record: Record) -> float:
     """SQuAD token F1 with multiset overlap, best reference."""
-    output = squad_tokens(record.output.as_text())
+    text = record.output.as_text()
+    output = squad_tokens(text)
     best = -1.0
     for reference in record.references:
-        text = reference.as_text()
-        tokens = squad_tokens(text)
-        if not tokens and not any(map(str.isalnum, text)):
-            # Nothing but punctuation: no answer can match it, which is the data's fault and not the answer's.
-            continue
+        expected = reference.as_text()
+        tokens = squad_tokens(expected)
         if tokens and output:
             found = f1(common(output, tokens), len(output), len(tokens))
+        elif _says_something(expected):
+            # Nothing but an article is left of one of them, or nothing was said at all.
+            found = float(output == tokens and _says_something(text))
         else:
-            found = float(output == tokens)
+            # Nothing but punctuation: no answer can match it, which is the data's fault and not the answer's.
+            continue
         best = max(best, found)
     if best < 0:
         raise ValueError("no reference holds a letter or a digit; mend the references of this record")
     return best
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
