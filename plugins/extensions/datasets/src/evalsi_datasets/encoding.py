@@ -45,5 +45,5 @@ def refuse_wrong_kind(where: str, head: bytes) -> None:
     for beginning, (kind, mend) in _BEGINNINGS.items():
         if head.startswith(beginning):
             raise DatasetError(f"{where}: this is {kind}, by its first bytes.", mend)
-    if b"\0" in head[:2]:
+    if head[:2].count(b"\0") == 1:
         raise DatasetError(f"{where}: this looks like UTF-16, by its first bytes.", "Save it as UTF-8.")

@@ -14,6 +14,8 @@ from evalsi_kernel.sources import Row
 
 from .file_bytes import FileBytes
 
+CHUNK_CHARACTERS = 64 * 1024
+
 
 class FileSource(ABC):
     """A source of rows that is read from bytes."""

@@ -15,7 +15,7 @@ from evalsi_kernel.sources import Row
 from .encoding import decode_utf8
 from .file_source import FileSource
 from .lines import LineBatch, line_batches
-from .strict_json import MAX_DEPTH, JsonFault, read_value
+from .strict_json import MAX_DEPTH, JsonFault, kind_of, read_value
 
 _BLANK = b" \t\r"
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
@@ -38,7 +38,7 @@ class JsonLines(FileSource):
             except _REFUSED:
                 yield from self._read_carefully(batch)
                 continue
-            if any(line.count(b"[") + line.count(b"{") > MAX_DEPTH for line in lines):
+            if [line for line in lines if line.count(b"[") + line.count(b"{") > MAX_DEPTH]:
                 yield from self._read_carefully(batch)
                 continue
             yield list(enumerate(rows, batch.first))
@@ -91,7 +91,7 @@ class JsonLines(FileSource):
         mend = 'Write each record as an object, such as {"input": "…", "output": "…"}.'
         if number == 1 and isinstance(value, list):
             mend += " If the file is one JSON array, name it .json."
-        self._refuse(f"line {number}", f"{_kind(value)} stands where an object should", mend)
+        self._refuse(f"line {number}", f"{kind_of(value)} stands where an object should", mend)
 
 
 def _whole(text: str) -> Any:
@@ -101,11 +101,3 @@ def _whole(text: str) -> Any:
         end += len(text[end:]) - len(text[end:].lstrip(" \t\r"))
         raise JsonFault(end, "something follows the end of the value", "Write one object a line.")
     return value
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return {str: "text", list: "an array"}.get(type(value), "a number")

@@ -36,9 +36,9 @@ def evalsi_open_source(uri: str) -> Source | None:
     if scheme[1].lower() == "file":
         return _open_file(_path_of(uri))
     if scheme[1].lower() == "hf":
-        from .hugging_face import open_hub_dataset
+        from .hugging_face import open_dataset
 
-        return open_hub_dataset(uri)
+        return open_dataset(uri)
     return None
 
 
@@ -47,7 +47,7 @@ def _path_of(uri: str) -> str:
 
     path = uri.partition("://")[2].removeprefix("localhost")
     if not path.startswith("/"):
-        raise UsageError(f"{uri} does not hold an absolute path.", "Write file:///folder/file.jsonl, or the path alone.")
+        raise UsageError(f"{uri} does not hold an absolute path.", "Write file:///folder/x.jsonl, or the path alone.")
     return unquote(path)
 
 
@@ -77,9 +77,9 @@ def _open_file(path: str) -> Source:
 
         return Delimited(data, "," if suffix == ".csv" else "\t")
     if suffix == ".parquet":
-        from .parquet import open_parquet
+        from .parquet import ParquetRows
 
-        return open_parquet(data)
+        return ParquetRows(data)
     from .jsonl import JsonLines
 
     return JsonLines(data)

@@ -19,7 +19,7 @@ class SniffedJson(FileSource):
         """As the reader of the format gives them; raises `DatasetError` as it does."""
         reader = self._reader()
         self.unit = reader.unit
-        return reader.chunks()
+        yield from reader.chunks()
 
     def _reader(self) -> FileSource:
         if self._data.first_character() == b"[":

@@ -23,6 +23,9 @@ _ESCAPE = re.compile(
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _MAYBE_CUT = re.compile(r"[\w\s\\.,:+-]*")
 
+# Behind a value of an array that is not the last one.
+_COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*(?=[^]\s])")
+
 _FAULTS = {
     "Expecting value": ("a value is missing, or is none that JSON knows", "Write text in double quotes, or null."),
     "Expecting ',' delimiter": ("a comma or a closing bracket is missing before this", "Add it."),
@@ -72,27 +75,55 @@ def read_value(text: str, start: int = 0) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as cause:
         raise _explain(text, start, cause) from cause
-    if text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH:
-        fault = _find_in_tokens(text, start, end)
-        if fault is not None:
-            raise fault
-    if _SURROGATE.search(text, start, end):
+    fault = _find_in_tokens(text, start, end) if _is_deep(text, start, end) else None
+    if fault is None and _SURROGATE.search(text, start, end):
         fault = _lone_surrogate(text, start, end)
-        if fault is not None:
-            raise fault
+    if fault is not None:
+        raise fault
     return value, end
+
+
+def read_listed(text: str, start: int) -> tuple[list[Any], int]:
+    """Read the values of an array from `start` on that are plainly right and have another one behind them.
+
+    Returns:
+        The values, and the index of the first that `read_value` should judge.
+    """
+    values: list[Any] = []
+    may_hold_surrogates = _SURROGATE.search(text, start) is not None
+    while True:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return values, start
+        comma = _COMMA.match(text, end)
+        if comma is None or _is_deep(text, start, end) or (may_hold_surrogates and _lone_surrogate(text, start, end)):
+            return values, start
+        values.append(value)
+        start = comma.end()
+
+
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    for kind, words in ((str, "text"), (list, "an array"), (dict, "an object")):
+        if isinstance(value, kind):
+            return words
+    return "a number"
 
 
 def _explain(text: str, start: int, cause: ValueError | RecursionError) -> JsonFault:
     if not isinstance(cause, json.JSONDecodeError):
         fault = _find_in_tokens(text, start, len(text))
         return fault or JsonFault(start, f"it cannot be read: {cause}", "Write it as JSON.")
-    earlier = _find_in_tokens(text, start, cause.pos) or _lone_surrogate(text, start, cause.pos)
-    if earlier is not None:
-        return earlier
-    cut_off = cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos) is not None
     message, mend = _FAULTS.get(cause.msg, (cause.msg[:1].lower() + cause.msg[1:], "Write it as JSON."))
-    return JsonFault(cause.pos, message, mend, cut_off=cut_off)
+    if cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos):
+        return JsonFault(cause.pos, message, mend, cut_off=True)
+    earlier = _find_in_tokens(text, start, cause.pos) or _lone_surrogate(text, start, cause.pos)
+    return earlier or JsonFault(cause.pos, message, mend)
 
 
 def _find_in_tokens(text: str, start: int, end: int) -> JsonFault | None:
@@ -117,6 +148,11 @@ def _find_in_tokens(text: str, start: int, end: int) -> JsonFault | None:
                 token.start(), f"{_short(token[0])} is too large a number", "Write a smaller one, or write it as text."
             )
     return None
+
+
+def _is_deep(text: str, start: int, end: int) -> bool:
+    """Whether there are brackets enough to be nested too deep; they need not be."""
+    return end - start > 2 * MAX_DEPTH and text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH
 
 
 def _lone_surrogate(text: str, start: int, end: int) -> JsonFault | None:

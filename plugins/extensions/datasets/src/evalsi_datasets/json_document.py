@@ -1,0 +1,170 @@
+"""Owns JSON documents: an array of objects, or an object that holds one list of objects, read an element at a time.
+
+What JSON is and what of it is refused belongs to `strict_json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.sources import Row
+
+from .file_source import CHUNK_CHARACTERS, FileSource
+from .strict_json import JsonFault, kind_of, read_listed, read_value
+from .text_window import TextWindow
+
+_RECORDS = 'Write an array of objects, or an object that holds one, such as {"data": [{"input": "…"}]}.'
+
+
+class JsonDocument(FileSource):
+    """Rows of a .json file, in memory that does not grow with the document."""
+
+    unit = "element"
+
+    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+        """The rows, numbered in their list; those before a fault come before it is raised.
+
+        Raises:
+            DatasetError: the document is not JSON, or not one of records; the message says where and why.
+        """
+        window = TextWindow(self._data)
+        opening = window.next_character()
+        if opening == "[":
+            window.at += 1
+            yield from self._rows(window)
+            self._end(window, "array", "Write one array alone.")
+        elif opening == "{":
+            window.at += 1
+            yield from self._members(window)
+        elif opening:
+            self._refuse_at(window, "the document is neither an array nor an object", _RECORDS)
+
+    def _members(self, window: TextWindow) -> Iterator[list[tuple[int, Row]]]:
+        """The rows of the one list of objects among an object's members."""
+        names: list[str] = []
+        records: str | None = None
+        has_empty = False
+        for name in self._names(window):
+            names.append(name)
+            if window.next_character() != "[":
+                self._value(window, f'"{name}"')
+                continue
+            window.at += 1
+            first = window.next_character()
+            if first != "{":
+                has_empty = has_empty or first == "]"
+                for _ in self._elements(window, f'"{name}", '):
+                    pass
+                continue
+            if records is not None:
+                self._refuse_at(
+                    window,
+                    f'both "{records}" and "{name}" are lists of objects, and only one can be the records',
+                    "Keep one of them in the file.",
+                )
+            records = name
+            yield from self._rows(window)
+        self._end(window, "object", "If each line holds an object of its own, name the file .jsonl.")
+        if records is None and not has_empty:
+            among = f" among {', '.join(names[:10])}" if names else ""
+            raise DatasetError(f"{self.name}: the object holds no list of objects{among}.", _RECORDS)
+
+    def _names(self, window: TextWindow) -> Iterator[str]:
+        """Each member's name, with the window at its value; the value must be read before the next."""
+        character = window.next_character()
+        while character != "}":
+            if character != '"':
+                self._refuse_at(window, "a name in double quotes is missing", "Add it, or take the last comma away.")
+            name = self._value(window, "a name")
+            if window.next_character() != ":":
+                self._refuse_at(window, f'a colon is missing after "{name}"', "Add it.")
+            window.at += 1
+            window.next_character()
+            yield name
+            character = self._separator(window, "}")
+        window.at += 1
+
+    def _rows(self, window: TextWindow) -> Iterator[list[tuple[int, Row]]]:
+        rows: list[tuple[int, Row]] = []
+        chunk_end = window.taken + CHUNK_CHARACTERS
+        try:
+            for first, values in self._elements(window, ""):
+                for number, value in enumerate(values, first):
+                    if type(value) is not dict:
+                        self._refuse(f"element {number}", f"{kind_of(value)} stands where an object should", _RECORDS)
+                    rows.append((number, value))
+                if window.taken >= chunk_end:
+                    yield rows
+                    rows = []
+                    chunk_end = window.taken + CHUNK_CHARACTERS
+        except DatasetError:
+            if rows:
+                yield rows
+            raise
+        if rows:
+            yield rows
+
+    def _elements(self, window: TextWindow, within: str) -> Iterator[tuple[int, list[Any]]]:
+        """Runs of an array's values with the first one's number, from behind its opening to behind its closing bracket."""
+        number = 1
+        character = window.next_character()
+        while character != "]":
+            values, window.at = read_listed(window.text, window.at)
+            last = number + len(values)
+            try:
+                values.append(self._value(window, f"{within}element {last}"))
+                character = self._separator(window, "]")
+            except DatasetError:
+                yield number, values
+                raise
+            yield number, values
+            number = last + 1
+        window.at += 1
+
+    def _separator(self, window: TextWindow, closing: str) -> str:
+        """Move behind a comma to what follows, or to the closing bracket."""
+        character = window.next_character()
+        if character == ",":
+            window.at += 1
+            character = window.next_character()
+            if character == closing:
+                self._refuse_at(window, f'nothing stands between the comma and "{closing}"', "Take the comma away.")
+        elif character != closing:
+            self._refuse_at(window, f'a comma or "{closing}" is missing', "Add it.")
+        return character
+
+    def _value(self, window: TextWindow, what: str) -> Any:
+        """The value at the window, which is then behind it; the window grows until the value is whole."""
+        while True:
+            start = window.at
+            try:
+                value, end = read_value(window.text, start)
+            except JsonFault as fault:
+                if fault.cut_off and window.more():
+                    continue
+                place = window.place(window.at + fault.position - start)
+                if fault.cut_off:
+                    raise self._cut_off(f"{what} ({place})") from fault
+                raise DatasetError(f"{self.name}, {what} ({place}): {fault.message}.", fault.mend) from fault
+            # A number at the end of the window may go on behind it.
+            if end < len(window.text) or not window.more():
+                window.at += end - start
+                return value
+
+    def _end(self, window: TextWindow, what: str, mend: str) -> None:
+        if window.next_character():
+            self._refuse_at(window, f"something follows the end of the {what}", mend)
+
+    def _refuse_at(self, window: TextWindow, message: str, mend: str) -> NoReturn:
+        place = window.place(window.at)
+        if not window.next_character():
+            raise self._cut_off(place)
+        raise DatasetError(f"{self.name}, {place}: {message}.", mend)
+
+    def _cut_off(self, where: str) -> DatasetError:
+        return DatasetError(
+            f"{self.name}, {where}: the file is cut off here, before its last bracket.",
+            "Write it again, or fetch it whole.",
+        )

@@ -1,0 +1,163 @@
+"""Owns Parquet, read in batches with pyarrow; archives and pipes are unpacked to a temporary file first.
+
+The JSON form of a value belongs to `plain_values`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.sources import Row
+
+from .extras import require
+from .file_bytes import FileBytes
+from .file_source import FileSource
+from .plain_values import NoJsonFormError, plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CHUNK_BYTES = 64 * 1024
+BATCH_BYTES = 1024 * 1024
+
+
+class ParquetRows(FileSource):
+    """Rows of a .parquet file.
+
+    Raises:
+        DatasetError: `dataset.missing_extra`; pyarrow is not installed.
+    """
+
+    unit = "row"
+
+    def __init__(self, data: FileBytes) -> None:
+        super().__init__(data)
+        require("pyarrow", "Reading Parquet", "parquet")
+
+    def sha256(self) -> str | None:
+        """Of the whole file, since Parquet is read from its end."""
+        if self._is_seekable():
+            for _ in self._data.blocks():
+                pass
+        return self._data.sha256()
+
+    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+        """The rows.
+
+        Raises:
+            DatasetError: this is no Parquet, or a column holds what JSON cannot carry.
+        """
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+
+        number = 1
+        with self._file() as file:
+            try:
+                parquet = ParquetFile(file, buffer_size=BATCH_BYTES, pre_buffer=False)
+                self._check_columns(parquet.schema_arrow)
+                rows_in_batch = _rows_within(BATCH_BYTES, *_size(parquet.metadata))
+                for batch in parquet.iter_batches(rows_in_batch, use_threads=False):
+                    size = _rows_within(CHUNK_BYTES, batch.nbytes, batch.num_rows)
+                    for start in range(0, batch.num_rows, size):
+                        rows = self._rows(batch.slice(start, size), number)
+                        yield list(enumerate(rows, number))
+                        number += len(rows)
+            except (pa.ArrowException, OSError) as cause:
+                detail = " ".join(str(cause).split())
+                self._refuse(f"row {number}", f"this is no Parquet, or damaged ({detail})", "Write the file again.")
+
+    def _rows(self, batch: pa.RecordBatch, first: int) -> list[Row]:
+        columns = [
+            self._cells(name, column, first) for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        return [dict(zip(batch.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+    def _cells(self, name: str, column: pa.Array, first: int) -> list[Any]:
+        convert = _converter(column.type)
+        cells: list[Any] = []
+        try:
+            values = _python_values(column)
+            if convert is None:
+                return values
+            for value in values:
+                cells.append(convert(value))
+        except NoJsonFormError as fault:
+            self._refuse(f"row {first + len(cells)}", f'column "{name}" {fault.message}', fault.mend)
+        except (ValueError, KeyError) as cause:
+            self._refuse(f"rows from {first}", f'column "{name}" cannot be read: {cause}', "Write it as text.")
+        return cells
+
+    def _check_columns(self, schema: pa.Schema) -> None:
+        names = schema.names
+        for position, field in enumerate(schema):
+            if field.name in names[:position]:
+                raise DatasetError(
+                    f'{self.name}: two columns are named "{field.name}".', "Give every column a name of its own."
+                )
+            if _holds_bytes(field.type):
+                raise DatasetError(
+                    f'{self.name}: column "{field.name}" holds bytes ({field.type}), which JSON cannot carry.',
+                    "Leave the column out, or write it as text.",
+                )
+
+    def _is_seekable(self) -> bool:
+        return self._data.is_plain_file and not self._data.compression
+
+    @contextmanager
+    def _file(self) -> Iterator[IO[bytes]]:
+        if self._is_seekable():
+            with open(self._data.path, "rb") as file:
+                yield file
+            return
+        with tempfile.TemporaryFile() as file:
+            for block in self._data.blocks():
+                file.write(block)
+            file.seek(0)
+            yield file
+
+
+def _size(metadata: Any) -> tuple[int, int]:
+    """Bytes of the whole file when it is unpacked, and its rows."""
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+    return sum(group.total_byte_size for group in groups), metadata.num_rows
+
+
+def _rows_within(limit_bytes: int, size_bytes: int, rows: int) -> int:
+    return max(1, min(1024, limit_bytes * rows // max(1, size_bytes)))
+
+
+def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
+    """What makes JSON of a column's values; None where they are JSON already."""
+    from pyarrow import types
+
+    while types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (types.is_null, types.is_boolean, types.is_integer, types.is_string, types.is_large_string)
+    return None if any(test(kind) for test in tests) else plain
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = column.type
+    if (types.is_timestamp(kind) or types.is_time64(kind)) and kind.unit == "ns":
+        # Python's datetime ends at microseconds; the text keeps them all.
+        utc = column.cast(pa.timestamp("ns", "UTC")) if types.is_timestamp(kind) and kind.tz else column
+        return [text and text.replace(" ", "T", 1) for text in utc.cast(pa.string()).to_pylist()]
+    values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    return values
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return True
+    if types.is_dictionary(kind):
+        return _holds_bytes(kind.value_type)
+    return any(_holds_bytes(kind.field(index).type) for index in range(kind.num_fields))
