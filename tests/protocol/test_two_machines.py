@@ -23,7 +23,8 @@ from evalsi_protocol.methods import UNWINDOWED, Role, other
 from tests.protocol.sessions import pair
 
 WINDOWS: dict[Role, int] = {"kernel": 3, "pack": 2}
-ROLES = st.sampled_from(["kernel", "pack"])
+BOTH: tuple[Role, Role] = ("kernel", "pack")
+ROLES = st.sampled_from(BOTH)
 ASKS: dict[Role, str] = {"kernel": "score", "pack": "judge.ask"}
 
 
@@ -107,7 +108,7 @@ class Session(RuleBasedStateMachine):
     @precondition(lambda self: any(self.pipes.values()))
     @rule()
     def deliver_all(self) -> None:
-        for role in ("kernel", "pack"):
+        for role in BOTH:
             self._take_out()
             self.deliver(role, len(self.pipes[role]) or 1)
 
@@ -125,7 +126,7 @@ class Session(RuleBasedStateMachine):
 
     @invariant()
     def ids_grow_and_keep_their_parity(self) -> None:
-        for role, parity in (("kernel", 1), ("pack", 0)):
+        for role, parity in zip(BOTH, (1, 0), strict=True):
             ids = self.asked[role]
             assert ids == sorted(set(ids))
             assert all(request_id % 2 == parity for request_id in ids)
@@ -133,18 +134,18 @@ class Session(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Deliver and answer all: then each request has its answer, and each item came."""
         while any(self.open.values()) or self._take_out():
-            for role in ("kernel", "pack"):
+            for role in BOTH:
                 self.deliver(role, 1_000_000)
                 while self.open[role]:
                     self.answer(role, 0, True)
-        for role in ("kernel", "pack"):
+        for role in BOTH:
             assert all(self.answers[role, request_id] == 1 for request_id in self.asked[role])
             assert self.machines[role].open_requests == ()
             assert self.machines[role].unanswered == ()
         assert self.items == self.items_sent
 
     def _take_out(self) -> bool:
-        for role in ("kernel", "pack"):
+        for role in BOTH:
             self.pipes[other(role)] += self.machines[role].data_to_send()
         return any(self.pipes.values())
 

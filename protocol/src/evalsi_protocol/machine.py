@@ -338,7 +338,7 @@ class Machine:
     def _method_to_answer(self, request_id: int) -> str:
         method = self._to_answer.get(request_id) if type(request_id) is int else None
         if method is None:
-            raise _misuse(f"The request {request_id} is not open: answered before, never asked, or the session is over.")
+            raise _misuse(f"The request {request_id} is not open: answered before, unknown, or the session is over.")
         return method
 
     def _answered(self, request_id: int, method: str) -> None:

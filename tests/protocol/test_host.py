@@ -1,0 +1,397 @@
+"""The host loop of the SDK as a kernel sees it: what is answered, when, and what a pack's faults cost."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evalsi import Record, Score, Skip, evaluator
+from evalsi.context import Context
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.limits import MIN_FRAME_BYTES
+from evalsi_protocol.machine import CancelReceived
+from tests.protocol.kernel_end import BOUND_S, Answer, serving, texts
+
+
+@evaluator(name="polite", version=1, needs=("output",))
+def polite(record: Record) -> bool:
+    return "please" in record.output.as_text()
+
+
+def code_of(answer: Answer) -> str:
+    assert isinstance(answer, WireError), answer
+    return answer.code
+
+
+@pytest.mark.spec("SCO-1", "SCO-2", "SCO-3", "SCO-5", "OUT-2", "PNG-1", "DSC-1", "CLO-1", "BYE-1")
+def test_a_session_from_hello_to_bye() -> None:
+    @evaluator(name="length", version=1)
+    def length(record: Record) -> int:
+        return len(record.output.as_text())
+
+    with serving(polite, length) as kernel:
+        described = kernel.ask("describe", {})
+        assert isinstance(described, dict)
+        assert [one["name"] for one in described["evaluators"]] == ["polite", "length"]
+        kernel.open(1, "polite")
+        kernel.open(2, "length")
+        answer, items = kernel.score([*texts("please", "now"), {"id": "2"}], 1, 2)
+        assert sorted(items) == [
+            [1, 0, "scored", [{"passed": True}]],
+            [1, 1, "scored", [{"passed": False}]],
+            [1, 2, "skipped", {"reason": "record has no output"}],
+            [2, 0, "scored", [{"value": 6.0}]],
+            [2, 1, "scored", [{"value": 3.0}]],
+            [2, 2, "skipped", {"reason": "record has no output"}],
+        ]
+        assert answer == {"outcomes": {"scored": 4, "skipped": 2}}
+        assert kernel.ask("ping", {}) == {"running": []}
+        assert kernel.ask("close", {"session": 1}) == {}
+        assert code_of(kernel.score(texts("please"))[0]) == "protocol.session"
+        assert isinstance(kernel.open(1, "polite"), dict)
+        assert kernel.ask("bye", {}) == {}
+
+
+@pytest.mark.spec("REQ-7", "REQ-8", "OPN-1", "OPN-2", "SCO-2", "PLN-1")
+def test_a_request_that_cannot_be_done_is_answered_with_why() -> None:
+    @evaluator(name="strict", version=1)
+    def strict(record: Record, *, limit: int = 3) -> bool:
+        return True
+
+    with serving(polite, strict) as kernel:
+        kernel.open(1, "polite")
+        refused: list[tuple[str, dict[str, Any], str]] = [
+            ("plan", {"session": 1, "records": []}, "pack.not_supported"),
+            ("open", {"session": 1, "evaluator": "polite"}, "protocol.session"),
+            ("open", {"session": 2, "evaluator": "rude"}, "config.unknown_evaluator"),
+            ("open", {"session": 2, "evaluator": "strict", "params": {"size": 1}}, "config.param"),
+            ("open", {"evaluator": "polite"}, "protocol.body"),
+            ("open", {"session": True, "evaluator": "polite"}, "protocol.body"),
+            ("open", {"session": 2, "evaluator": "polite", "params": []}, "protocol.body"),
+            ("open", {"session": 2, "evaluator": "polite", "concurrency": "many"}, "protocol.body"),
+            ("score", {"sessions": [9], "records": []}, "protocol.session"),
+            ("score", {"sessions": [[1]], "records": []}, "protocol.session"),
+            ("score", {"sessions": 1, "records": []}, "protocol.body"),
+            ("score", {"sessions": [1]}, "protocol.body"),
+            ("aggregate", {"session": 1, "states": []}, "protocol.session"),
+            ("close", {}, "protocol.body"),
+        ]
+        for method, body, code in refused:
+            answer = kernel.ask(method, body)
+            assert code_of(answer) == code, (method, body)
+            assert isinstance(answer, WireError)
+            assert answer.mend
+        assert kernel.score(texts("please"))[0] == {"outcomes": {"scored": 1}}
+
+
+@pytest.mark.spec("SCO-4", "OUT-1", "OUT-3", "OUT-4", "OUT-5", "VAL-3", "VAL-4", "VAL-7", "SUP-7", "ERR-3")
+def test_what_an_evaluator_does_wrong_costs_its_record_only() -> None:
+    odd_key: Any = {1: "x"}
+    loop: list[Any] = []
+    loop.append(loop)
+
+    def fault(output: str) -> Any:
+        if output == "exit":
+            sys.exit(3)
+        if output == "raise":
+            raise ValueError("odd \ud800 text")
+        if output == "skip":
+            raise Skip("odd \ud800 reason")
+        makers: dict[str, Callable[[], Any]] = {
+            "nan": lambda: float("nan"),
+            "none": lambda: None,
+            "two": lambda: [Score(name="a", value=1), Score(name="a", value=2)],
+            "key": lambda: Score(passed=True, metadata=odd_key),
+            "deep nan": lambda: Score(passed=True, metadata={"x": [float("inf")]}),
+            "bytes": lambda: Score(passed=True, metadata={"x": b"x"}),
+            "loop": lambda: Score(passed=True, metadata={"x": loop}),
+            "surrogate": lambda: Score(passed=True, explanation="\ud800"),
+            "cost": lambda: Score(passed=True, cost_usd=float("nan")),
+            "fine": lambda: True,
+        }
+        return makers[output]()
+
+    @evaluator(name="faulty", version=1)
+    def faulty(record: Record) -> Any:
+        return fault(record.output.as_text())
+
+    @evaluator(name="faulty-async", version=1)
+    async def faulty_async(record: Record) -> Any:
+        await asyncio.sleep(0)
+        return fault(record.output.as_text())
+
+    faults = ["exit", "raise", "nan", "none", "two", "key", "deep nan", "bytes", "loop", "surrogate", "cost"]
+    for name, one in (("faulty", faulty), ("faulty-async", faulty_async)):
+        with serving(one) as kernel:
+            kernel.open(1, name)
+            answer, items = kernel.score(texts(*faults, "skip", "fine"))
+            outcomes = {index: (outcome, payload) for _, index, outcome, payload in items}
+            for index, output in enumerate(faults):
+                outcome, payload = outcomes[index]
+                assert outcome == "error", output
+                assert payload["code"] in ("pack.evaluator_raised", "pack.bad_score", "protocol.unencodable")
+                assert payload["blame"] == "pack"
+            assert "faulty" in outcomes[0][1]["message"]
+            assert "SystemExit: 3" in outcomes[0][1]["message"]
+            assert "ValueError: odd \\ud800 text" in outcomes[1][1]["message"]
+            assert outcomes[len(faults)] == ("skipped", {"reason": "odd \\ud800 reason"})
+            assert outcomes[len(faults) + 1] == ("scored", [{"passed": True}])
+            assert answer == {"outcomes": {"error": len(faults), "skipped": 1, "scored": 1}}
+
+
+@pytest.mark.spec("CAN-1", "CAN-2", "PNG-1", "PNG-2", "WIN-4")
+def test_a_cancelled_request_is_answered_once_with_what_was_finished() -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    @evaluator(name="slow", version=1)
+    def slow(record: Record) -> bool:
+        if record.id == "1":
+            entered.set()
+            assert go_on.wait(BOUND_S)
+        return True
+
+    with serving(slow) as kernel:
+        kernel.open(1, "slow")
+        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
+        assert entered.wait(BOUND_S)
+        running = kernel.ask("ping", {})
+        assert isinstance(running, dict)
+        (current,) = running["running"]
+        assert (current["request"], current["index"], current["session"]) == (request_id, 1, 1)
+        assert kernel.items[request_id] == [[1, 0, "scored", [{"passed": True}]]]
+        kernel.machine.cancel(request_id)
+        # A second request, which is cancelled before it is begun.
+        waiting = kernel.start("score", {"sessions": [1], "records": texts("a")})
+        kernel.machine.cancel(waiting)
+        kernel.send()
+        kernel.ask("ping", {})
+        go_on.set()
+        assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
+        assert code_of(kernel.wait_for(waiting)) == "protocol.cancelled"
+        assert [index for _, index, _, _ in kernel.items[request_id]] == [0, 1]
+        assert kernel.ask("ping", {}) == {"running": []}
+
+
+@pytest.mark.spec("CAN-2", "CAN-3", "PNG-1")
+def test_cancelled_async_requests_are_answered_and_give_back_their_places() -> None:
+    started = threading.Semaphore(0)
+
+    @evaluator(name="waits", version=1)
+    async def waits(record: Record) -> bool:
+        if record.output.as_text() == "wait":
+            started.release()
+            await asyncio.get_running_loop().create_future()
+        return True
+
+    with serving(waits) as kernel:
+        kernel.open(1, "waits", concurrency=2)
+        for _ in range(5):
+            request_id = kernel.start("score", {"sessions": [1], "records": texts("wait", "wait", "wait")})
+            assert started.acquire(timeout=BOUND_S)
+            assert started.acquire(timeout=BOUND_S)
+            running = kernel.ask("ping", {})
+            assert isinstance(running, dict)
+            assert [one["index"] for one in running["running"]] == [0, 1]
+            kernel.machine.cancel(request_id)
+            kernel.send()
+            assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
+        # Cancelled in the same breath as asked: whichever comes first inside, it never hangs.
+        for _ in range(20):
+            request_id = kernel.start("score", {"sessions": [1], "records": texts("wait")})
+            kernel.machine.cancel(request_id)
+            kernel.send()
+            assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
+        assert kernel.score(texts("a", "b", "c"))[0] == {"outcomes": {"scored": 3}}
+        assert kernel.ask("ping", {}) == {"running": []}
+
+
+@pytest.mark.spec("BYE-1", "REQ-3")
+def test_bye_comes_after_the_answers_to_everything_that_still_ran() -> None:
+    @evaluator(name="waits", version=1)
+    async def waits(record: Record) -> bool:
+        await asyncio.get_running_loop().create_future()
+        return True
+
+    with serving(waits) as kernel:
+        kernel.open(1, "waits")
+        asked = [kernel.start("score", {"sessions": [1], "records": texts("a", "b")}) for _ in range(3)]
+        goodbye = kernel.start("bye", {})
+        assert kernel.wait_for(goodbye) == {}
+        assert {code_of(kernel.answers[request_id]) for request_id in asked} == {"protocol.cancelled"}
+        assert list(kernel.answers)[-1] == goodbye
+        kernel.until(lambda: kernel.machine.state.value == "ended")
+
+
+@pytest.mark.spec("CAP-2", "WIN-1")
+def test_asks_beyond_the_window_wait_and_each_gets_its_own_answer() -> None:
+    @evaluator(name="judged", version=1, asks=("judge",))
+    async def judged(record: Record, ctx: Context) -> float:
+        return float((await ctx.ask("judge.ask", {"id": record.id}))["grade"])
+
+    with serving(judged, kernel_window=3) as kernel:
+        kernel.open(1, "judged", concurrency=10)
+        request_id = kernel.start("score", {"sessions": [1], "records": texts(*"abcdefghij")})
+        for number in range(10):
+            kernel.until(lambda number=number: len(kernel.asks) > number)  # type: ignore[misc]
+            assert len(kernel.machine.unanswered) <= 3
+            ask = kernel.asks[number]
+            kernel.machine.respond(ask.id, {"grade": int(ask.body["id"])})
+            kernel.send()
+        assert kernel.wait_for(request_id) == {"outcomes": {"scored": 10}}
+        assert {index: payload[0]["value"] for _, index, _, payload in kernel.items[request_id]} == {
+            index: float(index) for index in range(10)
+        }
+
+
+@pytest.mark.spec("CAN-1", "CAP-1", "VAL-7")
+def test_an_ask_can_fail_be_given_up_and_be_refused_without_harm() -> None:
+    @evaluator(name="asks", version=1)
+    async def asks(record: Record, ctx: Context) -> bool:
+        body: dict[Any, Any] = {1: "no key"} if record.id == "2" else {"id": record.id}
+        async with asyncio.timeout(None if record.id == "0" else 0.01):
+            await ctx.ask("judge.ask", body)
+        return True
+
+    with serving(asks) as kernel:
+        kernel.open(1, "asks", concurrency=1)
+        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
+        kernel.until(lambda: kernel.asks)
+        kernel.machine.fail(kernel.asks[0].id, WireError("capability.not_bound", "No judge.", "Name one.", "config"))
+        kernel.send()
+        kernel.until(lambda: any(isinstance(event, CancelReceived) for event in kernel.events))
+        kernel.machine.respond(kernel.asks[1].id, {"late": True})
+        kernel.send()
+        assert kernel.wait_for(request_id) == {"outcomes": {"error": 3}}
+        errors = {index: payload for _, index, _, payload in kernel.items[request_id]}
+        assert (errors[0]["code"], errors[0]["blame"]) == ("capability.not_bound", "config")
+        assert "TimeoutError" in errors[1]["message"]
+        assert errors[2]["code"] == "protocol.unencodable"
+        assert kernel.score([])[0] == {"outcomes": {}}
+
+
+@pytest.mark.spec("SES-6", "SUP-3")
+def test_a_synchronous_ask_fails_when_the_kernel_goes_away() -> None:
+    seen: list[str] = []
+
+    @evaluator(name="asks", version=1)
+    def asks(record: Record, ctx: Context) -> bool:
+        try:
+            ctx.ask_and_wait("judge.ask", {})
+        except Exception as error:
+            seen.append(str(error))
+            raise
+        return True
+
+    with serving(asks) as kernel:
+        kernel.open(1, "asks")
+        kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
+        kernel.until(lambda: kernel.asks)
+    assert len(seen) == 1
+    assert "went away" in seen[0]
+
+
+@pytest.mark.spec("SES-7", "FRM-7")
+def test_a_ping_and_garbage_in_one_piece_end_the_host_in_good_order() -> None:
+    with serving(polite) as kernel:
+        kernel.machine.request("ping", {})
+        kernel.channel.write(kernel.machine.data_to_send() + b"\xff" * 8)
+
+
+def test_the_end_of_an_evaluator_let_out_of_its_own_task_is_an_error() -> None:
+    @evaluator(name="lets-out", version=1)
+    async def lets_out(record: Record) -> bool:
+        raise asyncio.CancelledError
+
+    with serving(lets_out) as kernel:
+        kernel.open(1, "lets-out")
+        answer, items = kernel.score(texts("a"))
+        assert answer == {"outcomes": {"error": 1}}
+        assert "CancelledError" in items[0][3]["message"]
+
+
+@evaluator(name="share", version=1, scope="dataset")
+class Share:
+    """The share of outputs that are the letter a; fails on a sample without any."""
+
+    def observe(self, record: Record) -> list[float]:
+        return [float(record.output.as_text() == "a"), 1]
+
+    def combine(self, totals: list[float]) -> float:
+        if not totals[0]:
+            raise Skip("no a")
+        return totals[0] / totals[1]
+
+
+@pytest.mark.spec("AGG-1", "AGG-2", "AGG-3", "OUT-1", "CLO-1")
+def test_states_come_back_in_parts_and_are_scored_as_one() -> None:
+    with serving(Share) as kernel:
+        kernel.open(1, "share")
+        _, items = kernel.score(texts(*"aabaaabaaa"))
+        states = [payload["state"] for _, _, outcome, payload in items if outcome == "state"]
+        assert len(states) == 10
+
+        def aggregate(states: list[Any], seed: int = 0) -> Answer:
+            assert kernel.ask("aggregate", {"session": 1, "states": states[:3], "more": True}) == {
+                "states": len(states[:3])
+            }
+            body = {"session": 1, "states": states[3:], "more": False, "resamples": 50, "seed": seed}
+            return kernel.ask("aggregate", body)
+
+        whole = aggregate(states)
+        assert isinstance(whole, dict)
+        assert (whole["outcome"], whole["payload"]) == ("scored", [{"value": 0.8}])
+        assert len(whole["replicates"][""]) == 50
+        assert aggregate(states) == whole
+        assert aggregate(states, seed=1) != whole
+        # Half of the samples of two have no a: they are no zeros, and without them there is no interval.
+        assert aggregate([[1, 1], [0, 1]]) == {"outcome": "scored", "payload": [{"value": 0.5}], "replicates": {}}
+        assert aggregate([[0, 1]]) == {"outcome": "skipped", "payload": {"reason": "no a"}, "replicates": {}}
+        kernel.ask("aggregate", {"session": 1, "states": states, "more": True})
+        kernel.ask("close", {"session": 1})
+        kernel.open(1, "share")
+        assert kernel.ask("aggregate", {"session": 1, "states": []}) == {
+            "outcome": "skipped",
+            "payload": {"reason": "no record could be observed"},
+            "replicates": {},
+        }
+
+
+@pytest.mark.spec("ERR-4", "DSC-1")
+def test_an_answer_that_cannot_be_sent_is_an_error_that_says_why() -> None:
+    @evaluator(name="huge", version=1, summary="x" * 70_000)
+    def huge(record: Record) -> bool:
+        return True
+
+    with serving(huge, max_frame_bytes=MIN_FRAME_BYTES) as kernel:
+        assert code_of(kernel.ask("describe", {})) == "protocol.too_large"
+        assert kernel.ask("ping", {}) == {"running": []}
+
+
+@pytest.mark.spec("LIM-1", "SCO-4", "ITM-5")
+def test_items_too_long_for_one_frame_come_in_several_and_one_alone_too_long_is_an_error() -> None:
+    @evaluator(name="verbose", version=1)
+    def verbose(record: Record) -> Score:
+        return Score(passed=True, explanation="x" * int(record.output.as_text()))
+
+    with serving(verbose, max_frame_bytes=MIN_FRAME_BYTES) as kernel:
+        kernel.open(1, "verbose")
+        answer, items = kernel.score(texts(*["20000"] * 20, "70000", "1"))
+        assert answer == {"outcomes": {"scored": 21, "error": 1}}
+        assert sorted(item[1] for item in items) == list(range(22))
+        assert [(index, payload["code"]) for _, index, kind, payload in items if kind == "error"] == [
+            (20, "protocol.too_large")
+        ]
+
+
+@pytest.mark.spec("WIN-1", "WIN-3")
+def test_the_window_that_hello_names_is_the_one_that_holds() -> None:
+    with serving(polite, window=7) as kernel:
+        kernel.open(1, "polite")
+        assert kernel.machine.peer_window == 7
+        asked = [kernel.start("score", {"sessions": [1], "records": texts("please")}) for _ in range(7)]
+        assert {str(kernel.wait_for(request_id)) for request_id in asked} == {"{'outcomes': {'scored': 1}}"}
