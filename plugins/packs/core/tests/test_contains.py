@@ -1,0 +1,58 @@
+"""A text within the output: of the params, or of the reference; never an empty one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsi import ParamError, Record, Skip
+from evalsi_pack_core.matching import Contains
+
+
+@pytest.mark.parametrize("output", ["", "   \n"])
+def test_an_empty_output_contains_no_reference(output: str) -> None:
+    assert not Contains().score(Record(output=output, reference="Lisbon"))
+
+
+@pytest.mark.parametrize("reference", ["", "  \n", ["", " "]])
+def test_an_empty_reference_is_an_error_of_the_data(reference: object) -> None:
+    with pytest.raises(ValueError, match="every reference of this record is empty"):
+        Contains().score(Record(output="a long answer", reference=reference))
+
+
+def test_an_empty_reference_among_others_is_left_out() -> None:
+    assert not Contains().score(Record(output="a long answer", reference=["", "Lisbon"]))
+    assert Contains().score(Record(output="It is lisbon.", reference=["", "Lisbon"]))
+
+
+def test_an_empty_substring_is_refused_before_any_record() -> None:
+    with pytest.raises(ParamError, match="substring: it is empty"):
+        Contains(substring="")
+
+
+def test_a_substring_needs_no_reference_and_without_one_a_record_is_skipped() -> None:
+    assert Contains(substring="gate").score(Record(output="the old Gate"))
+    with pytest.raises(Skip, match="record has no reference"):
+        Contains().score(Record(output="the old gate"))
+
+
+def test_white_space_may_be_looked_for_on_purpose() -> None:
+    assert Contains(substring="\n\n").score(Record(output="one\n\ntwo"))
+    assert not Contains(substring="\n\n").score(Record(output="one\ntwo"))
+
+
+def test_case_counts_on_demand() -> None:
+    record = Record(output="Die STRASSE", reference="straße")
+    assert Contains().score(record)
+    assert not Contains(ignore_case=False).score(record)
+
+
+def test_a_letter_is_found_however_its_accent_was_typed() -> None:
+    assert Contains(ignore_case=False, substring="café").score(Record(output="un cafe\u0301"))
+    assert Contains(substring="CAFÉ").score(Record(output="un cafe\u0301"))
+
+
+@given(st.text(), st.text(min_size=1), st.text())
+def test_what_was_put_into_a_text_is_found_in_it(before: str, needle: str, after: str) -> None:
+    blank = " "  # A mark that composes with its neighbour would make another letter of it.
+    output = f"{before}{blank}{needle}{blank}{after}"
+    assert Contains(substring=f"{blank}{needle}{blank}").score(Record(output=output))

@@ -1,0 +1,155 @@
+"""Schemas are refused when they cannot work; outputs are told what is wrong and where."""
+
+import socket
+from typing import Any, NoReturn
+
+import pytest
+
+from evalsi import ParamError, Record, Score
+from evalsi_pack_core.json_schema import JsonSchema
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0}},
+    "required": ["name"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        pytest.fail("the network was touched")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def explanation(schema: dict[str, Any], output: object) -> str | None:
+    """What is wrong with the output; None when it fits."""
+    result = JsonSchema(schema=schema).score(Record(output=output))
+    if isinstance(result, Score):
+        assert result.passed is False
+        return result.explanation
+    assert result is True
+    return None
+
+
+def test_an_output_that_fits_passes() -> None:
+    assert explanation(PERSON, '{"name": "Ada", "age": 36}') is None
+    assert explanation(PERSON, {"json": {"name": "Ada"}}) is None
+    assert explanation({}, "null") is None
+
+
+def test_violations_are_named_with_their_paths() -> None:
+    assert explanation(PERSON, '{"name": 1, "age": -1}') == (
+        "$.age: -1 is less than the minimum of 0; $.name: 1 is not of type 'string'"
+    )
+    assert explanation(PERSON, "{}") == "$: 'name' is a required property"
+
+
+def test_of_many_violations_the_first_are_shown_and_the_rest_counted() -> None:
+    shown = explanation({"items": {"type": "string"}}, str(list(range(100))))
+    assert shown is not None
+    assert shown.count("is not of type") == 5
+    assert shown.endswith("; and 95 more")
+
+
+def test_a_long_violation_is_cut() -> None:
+    shown = explanation({"type": "object"}, '"' + "x" * 10_000 + '"')
+    assert shown is not None
+    assert len(shown) <= 200
+
+
+def test_an_explanation_can_always_travel() -> None:
+    shown = explanation({"properties": {"a\ud800": {"const": "\ud800"}}}, '{"a\\ud800": "x"}')
+    assert shown is not None
+    shown.encode()
+
+
+def test_an_output_that_is_no_json_fails_and_says_so() -> None:
+    assert str(explanation(PERSON, "Ada, 36")).startswith("The output is not JSON")
+
+
+def test_three_point_zero_is_an_integer_and_true_is_no_number() -> None:
+    assert explanation({"type": "integer"}, "3.0") is None
+    assert explanation({"type": "number"}, "true") is not None
+    assert explanation({"const": 1}, "true") is not None
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        ({"type": "strin"}, r"no JSON Schema: at \$\.type"),
+        ({"minimum": "0"}, r"no JSON Schema: at \$\.minimum"),
+        ({"properties": {"a": {"pattern": "("}}}, r"no JSON Schema: at \$\.properties\.a\.pattern"),
+        ({"$schema": "http://example.org/my-dialect"}, "no published dialect"),
+        ({"$schema": 5}, "no published dialect"),
+        ({"$ref": "#/$defs/nowhere"}, "leads nowhere"),
+        ({"$ref": "https://example.org/remote.json"}, "leads nowhere; nothing is fetched"),
+        ({"$ref": "file:///etc/passwd"}, "leads nowhere"),
+        ({"properties": {"a": {"items": {"$ref": "other.json"}}}}, "leads nowhere"),
+        ({"$ref": "#"}, "lead in a circle"),
+        ({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#"}}}, "lead in a circle"),
+    ],
+)
+def test_a_schema_that_cannot_work_is_refused_before_any_record(schema: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ParamError, match=fault):
+        JsonSchema(schema=schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/whole", "$defs": {"whole": {"type": "integer"}}},
+        {"$id": "https://example.org/root", "$ref": "part", "$defs": {"p": {"$id": "part", "type": "integer"}}},
+        {"$ref": "#whole", "$defs": {"w": {"$anchor": "whole", "type": "integer"}}},
+        {"$dynamicRef": "#whole", "$defs": {"w": {"$dynamicAnchor": "whole", "type": "integer"}}},
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "$ref": "#/definitions/whole",
+            "definitions": {"whole": {"type": "integer"}},
+        },
+    ],
+)
+def test_references_within_the_schema_are_followed(schema: dict[str, Any]) -> None:
+    assert explanation(schema, "1") is None
+    assert explanation(schema, '"x"') == "$: 'x' is not of type 'integer'"
+
+
+def test_a_schema_that_describes_itself_may_recur() -> None:
+    tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}
+    assert explanation(tree, '{"children": [{"children": []}]}') is None
+    assert explanation(tree, '{"children": [{"children": [1]}]}') == (
+        "$.children[0].children[0]: 1 is not of type 'object'"
+    )
+
+
+def test_the_published_metaschemas_may_be_referred_to() -> None:
+    schema = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+    assert explanation(schema, '{"type": "string"}') is None
+    assert explanation(schema, '{"type": 1}') is not None
+
+
+def test_a_property_or_a_constant_named_ref_is_no_reference() -> None:
+    assert explanation({"properties": {"$ref": {"type": "string"}}}, '{"$ref": "x"}') is None
+    assert explanation({"const": {"$ref": "https://example.org/"}}, '{"$ref": "https://example.org/"}') is None
+
+
+@pytest.mark.parametrize(
+    ("named", "good", "bad"),
+    [
+        ("date", "2024-02-29", "2024-02-30"),
+        ("date-time", "2024-02-29T10:00:00Z", "2024-02-29"),
+        ("time", "10:00:00Z", "25:00:00Z"),
+        ("email", "ada@example.org", "ada"),
+        ("hostname", "example.org", "-example-"),
+        ("ipv4", "127.0.0.1", "256.0.0.1"),
+        ("ipv6", "::1", "::g"),
+        ("uri", "https://example.org/a", "example"),
+        ("uuid", "123e4567-e89b-12d3-a456-426614174000", "123"),
+        ("regex", "a+", "("),
+    ],
+)
+def test_formats_are_checked(named: str, good: str, bad: str) -> None:
+    assert explanation({"format": named}, {"json": good}) is None
+    assert explanation({"format": named}, {"json": bad}) == f"$: {bad!r} is not a {named!r}"
