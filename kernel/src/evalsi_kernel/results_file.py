@@ -1,148 +1,183 @@
 """`results.json`: results and records spooled to disk as they come, the file put together at the end and renamed.
 
 A reader never sees half a file, and memory does not grow with the run. It must not know how a score came about.
+The form is described in docs/reference/results-schema.md.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import msgpack
 
 from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.errors import OutputError
 from evalsi_kernel.instances import Instance
+from evalsi_kernel.line_spool import LineSpool
 from evalsi_kernel.output_check import check_output
 
 SCHEMA_VERSION = 1
+_UNTOLD: Outcome = ("state", None)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 class ResultsSpool:
-    """Takes in answered chunks; gives them back as results, or as a file.
+    """Takes in answered and tallied chunks; gives them back as results, or as a file.
 
     Args:
         folder: where the spool lies until the end; None means the system's place for temporary files.
+
+    Raises:
+        OutputError: nothing can be written there.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix=".evalsi-spool-", dir=folder))
-        self._results: TextIO = (self._folder / "results.jsonl").open("w+", encoding="utf-8")
-        self._records: TextIO = (self._folder / "records.jsonl").open("w+", encoding="utf-8")
+        self._folder = folder or Path(tempfile.gettempdir())
+        self._writers: dict[int, _ResultWriter] = {}
+        try:
+            self._results = LineSpool(folder)
+            self._records = LineSpool(folder)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
 
     def add(self, chunk: Chunk, instances: Sequence[Instance]) -> None:
         """Append a chunk's records and results; raises `OutputError` when the disk is full."""
+        columns = [self._writer(one).lines(chunk.ids, chunk.columns[one.session]) for one in instances]
+        lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
+        records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
         try:
-            for index, packed in enumerate(chunk.packed):
-                self._records.write(_encode(msgpack.unpackb(packed)) + "\n")
-                for instance in instances:
-                    outcome = chunk.columns[instance.session][index]
-                    if outcome is not None and outcome[0] != "state":
-                        self._results.write(_encode(result_entry(chunk.ids[index], instance, outcome)) + "\n")
+            self._results.append(lines)
+            self._records.append(records)
         except OSError as error:
             raise _unwritable(self._folder, error) from error
 
     def add_whole(self, instance: Instance, outcome: Outcome) -> None:
-        """Append the result of a dataset-scope evaluator; its record id is empty."""
-        self._results.write(_encode(result_entry("", instance, outcome)) + "\n")
+        """Append the result of a dataset-scope evaluator, whose record id is empty; raises as `add` does."""
+        try:
+            self._results.append(self._writer(instance).lines([""], [outcome]))
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
 
     def results(self) -> Iterator[dict[str, Any]]:
-        """Every result, in the order of the records."""
-        return _lines(self._results, self._folder / "results.jsonl")
+        """Every result, in the order of the records; raises `OutputError` when the disk is full."""
+        return self._parsed(self._results)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every record, in order."""
-        return _lines(self._records, self._folder / "records.jsonl")
+        """Every record, in order; raises `OutputError` when the disk is full."""
+        return self._parsed(self._records)
 
     def write(self, path: Path, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]) -> None:
-        """Put the file together beside `path` and rename it there.
+        """Put the file together beside `path` and rename it there; a link is followed.
 
         Raises:
             OutputError: it cannot be written; whatever stood at `path` still does.
         """
         check_output(path)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", suffix=".tmp", dir=path.parent)
+        path = Path(os.path.realpath(path))
+        # Not `tempfile`, whose files are for their owner alone: this one is to have the mode of any new file.
+        unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f'{{"schema_version":{SCHEMA_VERSION},\n"manifest":')
-                file.write(json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=1))
-                file.write(',\n"summaries":')
-                file.write(json.dumps(list(summaries), ensure_ascii=False, allow_nan=False, indent=1))
-                for key, spool in (("results", self._results), ("records", self._records)):
-                    file.write(f',\n"{key}":[\n')
-                    _copy(spool, self._folder / f"{key}.jsonl", file)
-                    file.write("]")
-                file.write("}\n")
+            with unfinished.open("xb") as file:
+                self._put_together(file, manifest, summaries)
                 file.flush()
                 os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, path)
+            unfinished.replace(path)
         except OSError as error:
-            Path(name).unlink(missing_ok=True)
             raise _unwritable(path, error) from error
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove the spool."""
+        """Forget everything."""
         self._results.close()
         self._records.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
-    def __del__(self) -> None:
-        # The folder goes with the last one who could read it.
-        if not self._results.closed:
-            self.close()
+    def _writer(self, instance: Instance) -> _ResultWriter:
+        writer = self._writers.get(instance.session)
+        if writer is None:
+            writer = self._writers[instance.session] = _ResultWriter(instance)
+        return writer
 
+    def _parsed(self, spool: LineSpool) -> Iterator[dict[str, Any]]:
+        try:
+            for line in spool:
+                yield json.loads(line)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
 
-def result_entry(record_id: str, instance: Instance, outcome: Outcome) -> dict[str, Any]:
-    """One element of `results`: the record, the evaluator, the outcome and what belongs to it."""
-    kind, payload = outcome
-    entry: dict[str, Any] = {
-        "record_id": record_id,
-        "evaluator": instance.name,
-        "evaluator_ref": f"{instance.info.ref}@{instance.info.version}",
-        "outcome": kind,
-        "trial": 1,
-    }
-    if kind == "scored":
-        entry["scores"] = [
-            {"name": instance.metric(score.get("name") or "")}
-            | {key: value for key, value in score.items() if key != "name"}
-            for score in payload
-        ]
-    elif kind == "error":
-        entry["reason"] = payload.get("message", "")
-        entry["error"] = payload
-    else:
-        entry["reason"] = payload.get("reason", "")
-    return entry
+    def _put_together(
+        self, file: BinaryIO, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]
+    ) -> None:
+        file.write(b'{"schema_version":%d,\n"manifest":' % SCHEMA_VERSION)
+        file.write(_indented(manifest))
+        file.write(b',\n"summaries":')
+        file.write(_indented(list(summaries)))
+        for key, spool in ((b"results", self._results), (b"records", self._records)):
+            file.write(b',\n"%s":[\n' % key)
+            spool.copy_to(file)
+            file.write(b"\n]")
+        file.write(b"}\n")
 
 
-def _lines(spool: TextIO, path: Path) -> Iterator[dict[str, Any]]:
-    spool.flush()
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+class _ResultWriter:
+    """Writes one evaluator's results as JSON, most of which is the same for every record."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        names = _encode({"evaluator": instance.name, "evaluator_ref": f"{instance.info.ref}@{instance.info.version}"})
+        self._shared = f",{names[1:-1]}"
+        self._scored = f'{self._shared},"outcome":"scored","trial":1,"scores":['
+        self._heads: dict[Any, str] = {}
+
+    def lines(self, ids: Sequence[str], column: Sequence[Outcome | None]) -> list[str]:
+        """A line for each outcome; an empty one where there is none to tell."""
+        scored = self._scored
+        lines = []
+        for record_id, outcome in zip(ids, column, strict=True):
+            kind, payload = outcome or _UNTOLD
+            if kind == "scored":
+                scores = ",".join([self._score(score) for score in payload])
+                lines.append(f'{{"record_id":{_encode(record_id)}{scored}{scores}]}}')
+            elif kind == "state":
+                lines.append("")
+            else:
+                lines.append(f'{{"record_id":{_encode(record_id)}{self._unscored(kind, payload)}}}')
+        return lines
+
+    def _score(self, score: Mapping[str, Any]) -> str:
+        name = score.get("name")
+        head = self._heads.get(name)
+        if head is None:
+            head = self._heads[name] = f'{{"name":{_encode(self._instance.metric(name or ""))}'
+        parts = [head]
+        for key, value in score.items():
+            if value is True:
+                text = "true"
+            elif type(value) is float:
+                text = repr(value)
+            elif value is None or key == "name":
+                continue
+            else:
+                text = _encode(value)
+            parts.append(f',"{key}":{text}' if key.isidentifier() else f",{_encode(key)}:{text}")
+        return "".join(parts) + "}"
+
+    def _unscored(self, kind: str, payload: Mapping[str, Any]) -> str:
+        reason = payload.get("message" if kind == "error" else "reason", "")
+        rest: dict[str, Any] = {"outcome": kind, "trial": 1, "reason": reason}
+        if kind == "error":
+            rest["error"] = payload
+        return f"{self._shared},{_encode(rest)[1:-1]}"
 
 
-def _copy(spool: TextIO, path: Path, file: TextIO) -> None:
-    """Copy lines as elements of an array: a comma goes before each but the first."""
-    spool.flush()
-    with path.open(encoding="utf-8") as lines:
-        first = True
-        for line in lines:
-            file.write(line if first else "," + line)
-            first = False
+def _indented(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
 def _unwritable(path: Path, error: OSError) -> OutputError:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.connection import VERSION
-from evalsi_kernel.engine import Ending
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
+from evalsi_kernel.status import Ending
 
 if TYPE_CHECKING:
     from evalsi_kernel.evaluation import Request
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 API_VERSION = "evals.si/v1alpha1"
 
 
-def run_manifest(
-    request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime
-) -> dict[str, Any]:
+def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
     """What ran, as JSON."""
     return {
         "evalsi_version": VERSION,
@@ -45,7 +43,8 @@ def run_manifest(
             for instance in plan.instances
         ],
         "packs": [
-            {"name": pack.name, "version": pack.version, "lock_sha256": _sha256(pack.folder / "uv.lock")} for pack in plan.packs
+            {"name": pack.name, "version": pack.version, "lock_sha256": _sha256(pack.folder / "uv.lock")}
+            for pack in plan.packs
         ],
         "judge": None,
         "summary": {

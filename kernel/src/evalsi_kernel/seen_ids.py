@@ -1,61 +1,98 @@
 """Finds an id that comes twice, in memory that stays small for a million records.
 
-Explicit ids are kept as 64-bit hashes in one flat table; two different ids of a million share one with odds of about
-one in thirty million. It must not know a record.
+Ids are kept as 64-bit hashes; two different ones of a million share theirs with odds of about one in thirty million.
+It must not know a record.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
+from struct import Struct
+from typing import NamedTuple
 
-_START_SLOTS = 1 << 10
-_HASH_MASK = (1 << 64) - 1
+QUICK_IDS = 1 << 17
+"""So many hashes stand in a set, which is quick but takes 70 bytes each; more of them are packed."""
+
+_BUCKETS = 1 << 16
+
+
+class Repeat(NamedTuple):
+    """An id that was there before: its position among those just given, and the row where it first stood."""
+
+    position: int
+    row: int
 
 
 class SeenIds:
-    """Remembers ids and the number of the row that each stands in."""
+    """Remembers ids and the row of each.
+
+    A record without an id is given its position as one, which can repeat no other position: as long as nothing else
+    comes, only the rows are kept.
+    """
 
     def __init__(self) -> None:
-        self._slots = array("Q", bytes(8 * _START_SLOTS))
-        self._rows = array("Q", bytes(8 * _START_SLOTS))
-        self._mask = _START_SLOTS - 1
-        self._used = 0
+        self._rows = array("Q")
+        self._keys = array("q")
+        self._quick: set[int] = set()
+        # Hashes that end in the same 16 bits, back to back: a search in 120 bytes is one call that runs in C.
+        self._buckets: list[bytes] = []
+        self._only_positions = True
 
-    def add(self, record_id: str, number: int) -> int:
-        """Remember the id; returns the number of the row where it stood before, or 0."""
-        key = hash(record_id) & _HASH_MASK or 1
-        slots, mask = self._slots, self._mask
-        slot = key & mask
-        while held := slots[slot]:
-            if held == key:
-                return self._rows[slot]
-            slot = (slot + 1) & mask
-        slots[slot] = key
-        self._rows[slot] = number
-        self._used += 1
-        if self._used * 2 > mask:
-            self._grow()
-        return 0
+    def add_positions(self, rows: Sequence[int]) -> Repeat | None:
+        """Remember ids that are their positions, "0" for the first of all; tells the first repeat."""
+        start = len(self._rows)
+        if not self._only_positions:
+            return self.add([str(position) for position in range(start, start + len(rows))], rows)
+        self._rows.extend(rows)
+        return None
 
-    def find(self, record_id: str) -> int:
-        """The number of the row where the id stood, or 0."""
-        key = hash(record_id) & _HASH_MASK or 1
-        slot = key & self._mask
-        while held := self._slots[slot]:
-            if held == key:
-                return self._rows[slot]
-            slot = (slot + 1) & self._mask
-        return 0
+    def add(self, ids: Sequence[str], rows: Sequence[int]) -> Repeat | None:
+        """Remember ids; tells the first that repeats one of these or an earlier one, after which no more may come."""
+        if self._only_positions:
+            self._only_positions = False
+            self._keys = array("q", map(hash, map(str, range(len(self._rows)))))
+            self._keep(self._keys)
+        keys = array("q", map(hash, ids))
+        if not self._keep(keys) and (repeat := self._first_repeat(keys, rows)):
+            return repeat
+        self._keys.extend(keys)
+        self._rows.extend(rows)
+        return None
 
-    def _grow(self) -> None:
-        held = [(key, row) for key, row in zip(self._slots, self._rows, strict=True) if key]
-        size = (self._mask + 1) * 4
-        self._mask = size - 1
-        self._slots = array("Q", bytes(8 * size))
-        self._rows = array("Q", bytes(8 * size))
-        for key, row in held:
-            slot = key & self._mask
-            while self._slots[slot]:
-                slot = (slot + 1) & self._mask
-            self._slots[slot] = key
-            self._rows[slot] = row
+    def _keep(self, keys: array[int]) -> bool:
+        """Whether all of them are new, as far as can be told quickly: a False may be mistaken, a True is not."""
+        if self._buckets:
+            return self._fill_buckets(keys)
+        quick = self._quick
+        before = len(quick)
+        quick.update(keys)
+        are_new = len(quick) == before + len(keys)
+        if len(quick) > QUICK_IDS:
+            self._buckets = [b""] * _BUCKETS
+            self._fill_buckets(array("q", quick))
+            self._quick = set()
+        return are_new
+
+    def _fill_buckets(self, keys: array[int]) -> bool:
+        are_new = True
+        buckets, last = self._buckets, _BUCKETS - 1
+        for key, (packed,) in zip(keys, Struct("8s").iter_unpack(keys), strict=True):
+            place = key & last
+            bucket = buckets[place]
+            # It might also stand across two of them, by a chance smaller than that of equal hashes.
+            if packed in bucket:
+                are_new = False
+            else:
+                buckets[place] = bucket + packed
+        return are_new
+
+    def _first_repeat(self, keys: array[int], rows: Sequence[int]) -> Repeat | None:
+        """Where the first repeat stands, found the slow way since it is looked for once."""
+        given = set(keys)
+        first_rows = {key: row for key, row in zip(self._keys, self._rows, strict=False) if key in given}
+        for position, (key, row) in enumerate(zip(keys, rows, strict=True)):
+            if key in first_rows:
+                return Repeat(position, first_rows[key])
+            first_rows[key] = row
+        return None

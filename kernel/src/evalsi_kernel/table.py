@@ -1,41 +1,59 @@
 """Summaries as a plain table, as text or Markdown.
 
-It must not know a terminal: no colour, no width.
+It must not know a terminal: no colour, no width. Names come from packs and data, so what cannot be printed is escaped.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from unicodedata import category, east_asian_width
 
 from evalsi_kernel.summaries import Summary
 
+MAX_LABELS = 20
+COLUMNS = ("metric", "n", "mean", "CI", "skipped", "errors", "cancelled")
+# Counts stand under each other's last digit; everything else stands at its left.
+_RIGHT = {"n", "skipped", "errors", "cancelled"}
+_SMALL = 0.001
+_MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+
 
 def text_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
-    """The table that `evalsi eval` prints: a line of counts, then a row a metric."""
+    """The table that `evalsi eval` prints: a line of counts, then a row a metric, then the labels."""
     header, rows = _cells(summaries)
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    # Numbers at the end stand under each other's last digit; text stands at its left.
-    right = {len(header) - 2, len(header) - 1}
+    widths = [max(map(display_width, column)) for column in zip(header, *rows, strict=True)]
     lines = [_headline(records, evaluators, status), ""]
     for row in [header, *rows]:
         cells = [
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            _padded(cell, width, right=name in _RIGHT) for name, cell, width in zip(COLUMNS, row, widths, strict=False)
         ]
         lines.append("  ".join(cells).rstrip())
-    lines += _label_lines(summaries)
-    return "\n".join(lines)
+    labels = [f"{_printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
+    return "\n".join([*lines, "", *labels] if labels else lines)
 
 
 def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
-    """The same table in Markdown."""
+    """The same table in Markdown, the labels as a list."""
     header, rows = _cells(summaries)
-    lines = [_headline(records, evaluators, status), ""]
-    lines.append(f"| {' | '.join(header)} |")
-    lines.append("|" + "|".join(" --- " if column == 0 else " ---: " for column in range(len(header))) + "|")
-    lines += [f"| {' | '.join(_escape(cell) for cell in row)} |" for row in rows]
-    lines += _label_lines(summaries)
-    return "\n".join(lines)
+    rules = ["---:" if name in _RIGHT else "---" for name, _ in zip(COLUMNS, header, strict=False)]
+    lines = [_headline(records, evaluators, status), "", _markdown_row(header), _markdown_row(rules)]
+    lines += [_markdown_row([_escaped(row[0]), *row[1:]]) for row in rows]
+    labels = [
+        f"- {_escaped(_printable(summary.metric))}: {_escaped(_labels(summary))}"
+        for summary in summaries
+        if summary.labels
+    ]
+    return "\n".join([*lines, "", *labels] if labels else lines)
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal a printable text takes: two for wide characters, none for marks on another."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )
 
 
 def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
@@ -44,10 +62,10 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
     header = ["metric", "n", "mean", level, "skipped", "errors"]
     rows = [
         [
-            summary.metric,
+            _printable(summary.metric),
             str(summary.n),
-            "-" if summary.mean is None else f"{summary.mean:.3f}",
-            "-" if summary.ci is None else f"[{summary.ci.low:.3f}, {summary.ci.high:.3f}]",
+            "-" if summary.mean is None else _number(summary.mean),
+            "-" if summary.ci is None else f"[{_number(summary.ci.low)}, {_number(summary.ci.high)}]",
             str(summary.skipped),
             str(summary.errors),
         ]
@@ -60,13 +78,16 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _label_lines(summaries: Sequence[Summary]) -> list[str]:
-    lines = []
-    for summary in summaries:
-        if summary.labels:
-            counts = ", ".join(f"{label} {count}" for label, count in sorted(summary.labels.items()))
-            lines.append(f"{summary.metric}: {counts}")
-    return ["", *lines] if lines else []
+def _number(value: float) -> str:
+    """Three decimals; three digits where that many decimals would show nothing, or would be lost in the digits."""
+    size = abs(value)
+    return f"{value:.3g}" if 0 < size < _SMALL or size >= 1e12 else f"{value:.3f}"
+
+
+def _labels(summary: Summary) -> str:
+    counts = [f"{_printable(label)} {count:,}" for label, count in summary.labels.items()]
+    more = len(counts) - MAX_LABELS
+    return ", ".join([*counts[:MAX_LABELS], f"and {more:,} more"] if more > 0 else counts)
 
 
 def _headline(records: int, evaluators: int, status: str) -> str:
@@ -78,5 +99,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _escape(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    blanks = " " * (width - display_width(cell))
+    return blanks + cell if right else cell + blanks
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], text)
