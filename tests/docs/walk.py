@@ -81,10 +81,24 @@ def run_python(block: Block, promised: str | None, variables: dict[str, Any], fo
     """Run a block with the variables of those before it; None promises nothing about what it prints."""
     printed = io.StringIO()
     code = compile("\n" * (block.line - 1) + block.text, place, "exec")
-    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+    with contextlib.chdir(folder), _importing_from(folder), contextlib.redirect_stdout(printed):
         exec(code, variables)
     if promised is not None:
         _compare(promised, printed.getvalue(), place)
+
+
+@contextlib.contextmanager
+def _importing_from(folder: Path) -> Iterator[None]:
+    """Let the reader's own files be imported, as Python does in their folder, and forget them after."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
 
 
 def _answers(output: str) -> Iterator[tuple[str, int]]:
