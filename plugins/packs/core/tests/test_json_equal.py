@@ -92,7 +92,7 @@ def test_an_output_that_is_no_json_fails_with_no_equal_field() -> None:
 
 
 def test_a_reference_that_is_no_json_is_an_error_unless_another_is() -> None:
-    with pytest.raises(ValueError, match="the reference is not JSON: .*; mend the reference of this record"):
+    with pytest.raises(ValueError, match=r"the reference is not JSON: .*; mend the reference of this record"):
         compared("{}", "Lisbon")
     assert compared("{}", ["Lisbon", "{}"]) == (True, 1.0, None)
 

@@ -238,7 +238,7 @@ def test_amounts_of_any_place_in_any_dress_give_back_the_number(
     amount: object, marks: tuple[str, str], dress: str
 ) -> None:
     english = f"{amount:,.2f}"
-    written = english.translate(str.maketrans({",": marks[0], ".": marks[1]}))
+    written = "".join({",": marks[0], ".": marks[1]}.get(character, character) for character in english)
     assert last_number(dress.format(written)) == float(english.replace(",", ""))
 
 
