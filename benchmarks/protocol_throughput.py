@@ -1,7 +1,8 @@
 """How many records a second a no-op pack takes, and how that compares with calling the same evaluators in-process.
 
 Run: `python benchmarks/protocol_throughput.py`. One process beside this one serves the SDK's host loop over pipes; this
-one drives the same session machine as the kernel does. It prints JSON; the ratio is of one run, so the machine's speed drops out.
+one drives the same session machine as the kernel does. It prints JSON; the ratio is of one run, so that the speed of the
+machine drops out.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class Pair:
     def __init__(self, file: Path) -> None:
         argv = [sys.executable, "-m", "evalsi.serving", "--file", str(file)]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.channel = FdChannel(self.process.stdout.fileno(), self.process.stdin.fileno())
         self.machine = Machine("kernel")
         self.items = 0

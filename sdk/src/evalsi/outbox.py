@@ -1,7 +1,7 @@
 """Bytes on their way to the kernel, in the order they were put.
 
-Whoever may wait writes by itself, which spares a handover between threads for each frame; a thread of its own writes for
-the reader, which never waits. It must not know a frame.
+Whoever may wait writes by itself, which spares a handover between threads for each frame; a thread of its own writes
+for the reader, which never waits. It must not know a frame.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Outbox:
         self._write()
 
     def _write(self) -> None:
-        # One thread writes, the others leave their pieces to it. It looks again after it has let go of the lock: a piece
-        # that came in between would have no one.
+        # One thread writes, the others leave their pieces to it. It looks again after it has let go of the lock: a
+        # piece that came in between would have no one.
         while self._pieces and self._writing.acquire(blocking=False):
             try:
                 while self._pieces:

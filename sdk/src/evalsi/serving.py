@@ -88,6 +88,7 @@ def _listen(address: str, name: str, version: str, load: Load) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(1)
+        print(f"Listening on {address}.", file=sys.stderr, flush=True)
         connection, _ = listener.accept()
         path.unlink(missing_ok=True)
         Host(SocketChannel(connection), name, version, load, on_over=_leave_soon).serve()
