@@ -107,7 +107,7 @@ class JsonDocument(FileSource):
             yield rows
 
     def _elements(self, window: TextWindow, within: str) -> Iterator[tuple[int, list[Any]]]:
-        """Runs of an array's values with the first one's number, from behind its opening to behind its closing bracket."""
+        """Runs of values with the number of the first, from behind the opening bracket to behind the closing one."""
         number = 1
         character = window.next_character()
         while character != "]":

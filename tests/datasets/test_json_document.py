@@ -1,0 +1,167 @@
+"""JSON documents: an array or an object with one list, read an element at a time, faults located."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsi_datasets.file_bytes import FileBytes
+from evalsi_datasets.json_document import JsonDocument
+from tests.datasets.reading import drain, fault_of, read
+from tests.datasets.test_jsonl import OBJECTS
+
+
+@pytest.fixture
+def qa(tmp_path: Path) -> Path:
+    return tmp_path / "qa.json"
+
+
+def test_an_array_of_objects_is_read_and_numbered(qa: Path) -> None:
+    qa.write_bytes(b'\xef\xbb\xbf[\r\n {"a": 1},\n{"a": 2}\n]\n')
+
+    reading = read(qa)
+
+    assert reading.numbered == [(1, {"a": 1}), (2, {"a": 2})]
+    assert reading.source.unit == "element"
+
+
+def test_an_object_gives_its_one_list_of_objects_wherever_it_stands(qa: Path) -> None:
+    qa.write_text('{"version": 12, "about": {"n": [1]}, "tags": ["x", [{}]], "data": [{"a": 1}], "log": [], "z": null}')
+
+    assert read(qa).numbered == [(1, {"a": 1})]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "[]", '{"data": []}'])
+def test_a_document_without_elements_gives_no_row(qa: Path, text: str) -> None:
+    qa.write_text(text)
+
+    assert read(qa).numbered == []
+
+
+def test_numbers_are_floats_and_exact_integers(qa: Path) -> None:
+    qa.write_text('[{"f": 0.1, "e": 1E2, "big": 123456789012345678901234567890}]')
+
+    (row,) = read(qa).rows
+
+    assert row == {"f": 0.1, "e": 100.0, "big": 123456789012345678901234567890}
+    assert [type(value) for value in row.values()] == [float, float, int]
+
+
+FAULTS = {
+    "two lists": (
+        '{"data": [{"a": 1}],\n "more": [{"b": 1}]}',
+        'line 2, column 11: both "data" and "more" are lists of objects',
+        "Keep one",
+    ),
+    "no list": ('{"input": "x", "output": "y"}', "the object holds no list of objects among input, output", "array"),
+    "only other lists": ('{"tags": ["x"]}', "the object holds no list of objects among tags", "array"),
+    "a number alone": ("12", "line 1, column 1: the document is neither an array nor an object", "array"),
+    "JSON Lines": ('{"a": 1}\n{"a": 2}\n', "line 2, column 1: something follows the end of the object", ".jsonl"),
+    "two arrays": ('[{"a": 1}] []', "line 1, column 12: something follows the end of the array", "one array"),
+    "a missing comma": ('[{"a": 1}\n {"a": 2}]', 'line 2, column 2: a comma or "]" is missing', "Add it"),
+    "a last comma": ('[{"a": 1},\n]', 'line 2, column 1: nothing stands between the comma and "]"', "away"),
+    "a last comma in an object": ('{"data": [{"a": 1}],}', 'between the comma and "}"', "away"),
+    "a missing colon": ('{"data" [{"a": 1}]}', 'line 1, column 9: a colon is missing after "data"', "Add it"),
+    "a missing name": ("{12: 1}", "line 1, column 2: a name in double quotes is missing", "Add it"),
+    "an element that is a number": ('[{"a": 1}, 3]', "element 2: a number stands where an object should", "array"),
+    "NaN": ('[{"a": 1},\n {"a": NaN}]', "element 2 (line 2, column 8): NaN is no JSON number", "Write null or leave"),
+    "out of range": ('[{"a": 1},\n {"a": -1e999}]', "element 2 (line 2, column 8): -1e999 is too large", "as text"),
+    "a lone surrogate": ('[{"a": "\\udfff"}]', "element 1 (line 1, column 9): \\udfff is half", "whole character"),
+    "a bare word": ('[{"a": nil}]', "element 1 (line 1, column 8): a value is missing", "null"),
+    "single quotes": ("[{'a': 1}]", "element 1 (line 1, column 3): a name in double quotes is missing", "quotes"),
+    "nested too deep": ('[{"a": ' + "[" * 100_000, "element 1 (line 1, column 107): arrays and objects are", "Flatten"),
+    "deep and closed": ('[{"a": ' + "[" * 100 + "]" * 100 + "}]", "element 1 (line 1, column 107)", "Flatten"),
+    "a fault in another member": ('{"meta": {"a": NaN}, "data": [{}]}', '"meta" (line 1, column 16): NaN', "null"),
+}
+
+
+@pytest.mark.parametrize(("text", "message", "mend"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_told_with_element_line_and_column(qa: Path, text: str, message: str, mend: str) -> None:
+    qa.write_text(text)
+
+    told, remedy, _ = fault_of(qa)
+
+    assert told.startswith("qa.json")
+    assert message in told
+    assert mend in remedy
+
+
+def test_the_elements_before_a_fault_come_first(qa: Path) -> None:
+    qa.write_text('[{"a": 1}, {"a": 2}, {"a": NaN}, {"a": 4}]')
+
+    assert fault_of(qa)[2] == [{"a": 1}, {"a": 2}]
+
+
+WHOLE = '{"about": {"n": -12.5e3}, "data": [{"a": "x\\u00e9\\ud83d\\ude00"}, {"b": [true, null]}]}'
+
+
+@pytest.mark.parametrize("length", range(1, len(WHOLE)))
+def test_a_document_that_is_cut_off_anywhere_is_said_to_be(qa: Path, length: int) -> None:
+    qa.write_text(WHOLE[:length])
+
+    told, remedy, _ = fault_of(qa)
+
+    assert "the file is cut off here" in told
+    assert "line 1, column " in told
+    assert remedy == "Write it again, or fetch it whole."
+
+
+def test_bytes_that_are_not_utf8_are_located_after_the_elements_before_them(qa: Path) -> None:
+    qa.write_bytes('[{"a": "ü"},\n {"a": "caf'.encode() + b'\xe9"}]')
+
+    assert fault_of(qa) == (
+        "qa.json, line 2, column 12: 0xE9 is not UTF-8.",
+        "Save the file as UTF-8.",
+        [{"a": "ü"}],
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_named(qa: Path, encoding: str) -> None:
+    qa.write_bytes('[{"a": 1}]'.encode(encoding))
+
+    assert "UTF-16" in fault_of(qa)[0]
+
+
+def test_an_element_larger_than_many_blocks_is_read(qa: Path) -> None:
+    qa.write_text(json.dumps([{"a": "é" * 3_000_000}, {"a": ["x"] * 100_000}, {"a": 1}], ensure_ascii=False))
+
+    assert [len(str(row["a"])) for row in read(qa).rows] == [3_000_000, 500_000, 1]
+
+
+def test_a_chunk_holds_about_sixty_four_kilobytes(qa: Path) -> None:
+    qa.write_text(json.dumps([{"output": "x" * 986}] * 1000))
+
+    lengths = read(qa).chunk_lengths
+
+    assert sum(lengths) == 1000
+    assert all(60 <= length <= 140 for length in lengths[:-1])
+
+
+@pytest.fixture(scope="module")
+def any_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("any") / "any.json"
+
+
+@settings(deadline=None, max_examples=40)
+@given(objects=OBJECTS, block_bytes=st.integers(1, 80), ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
+@pytest.mark.parametrize("wrapped", [False, True], ids=["an array", "an object"])
+def test_any_objects_come_back_whatever_the_blocks_and_the_form(
+    any_file: Path,
+    wrapped: bool,
+    *,
+    objects: list[dict[str, Any]],
+    block_bytes: int,
+    ascii_only: bool,
+    indent: int | None,
+) -> None:
+    document: Any = {"n": 12, "meta": {"tags": [1, 2]}, "data": objects} if wrapped else objects
+    any_file.write_text(json.dumps(document, ensure_ascii=ascii_only, indent=indent), encoding="utf-8")
+
+    reading = drain(JsonDocument(FileBytes(str(any_file), "any.json", block_bytes=block_bytes)))
+
+    assert reading.fault is None
+    assert reading.numbered == list(enumerate(objects, 1))

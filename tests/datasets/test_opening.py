@@ -1,0 +1,261 @@
+"""Opening data: which reader a name chooses, what is refused before work starts, and how little is imported."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from evalsi_datasets.plugin import COMPRESSIONS, FORMATS, evalsi_open_source
+from evalsi_kernel.errors import DatasetError, UsageError
+from evalsi_kernel.extensions import load_extensions, open_source
+from tests.datasets.reading import drain, read
+from tests.datasets.reading import open_source as opened
+
+
+@pytest.fixture
+def qa(tmp_path: Path) -> Path:
+    path = tmp_path / "qa.jsonl"
+    path.write_text('{"a": 1}\n')
+    return path
+
+
+def test_the_kernel_finds_this_extension_and_reads_a_file_through_it(qa: Path, tmp_path: Path) -> None:
+    extensions = load_extensions(tmp_path / "cache")
+
+    source = open_source(str(qa), extensions)
+
+    assert drain(source).rows == [{"a": 1}]
+    assert (source.name, source.unit, source.may_block) == (str(qa), "line", False)
+    assert source.sha256() == hashlib.sha256(b'{"a": 1}\n').hexdigest()
+
+
+def test_the_manifest_names_every_end_of_a_name_that_is_read() -> None:
+    manifest = tomllib.loads(resources.files("evalsi_datasets").joinpath("extension.toml").read_text())
+
+    ends = {form + compression for form in FORMATS for compression in ("", *COMPRESSIONS)}
+    assert set(manifest["provides"]["suffixes"]) == ends
+    assert manifest["provides"]["schemes"] == ["file", "hf"]
+    assert manifest["provides"]["stdin"] is True
+
+
+def test_a_file_uri_is_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "my qa?#.jsonl"
+    path.write_text('{"a": 1}\n')
+
+    assert read(f"FILE://{tmp_path}/my%20qa%3F%23.jsonl").rows == [{"a": 1}]
+    assert read(f"file://localhost{tmp_path}/my%20qa%3F%23.jsonl").source.name == str(path)
+
+
+def test_a_file_uri_without_an_absolute_path_is_refused() -> None:
+    with pytest.raises(UsageError, match="does not hold an absolute path") as caught:
+        opened("file://qa.jsonl")
+
+    assert "file:///" in caught.value.mend
+
+
+def test_another_scheme_is_another_extensions() -> None:
+    assert evalsi_open_source("s3://bucket/qa.jsonl") is None
+
+
+def test_a_missing_file_is_refused_when_it_is_opened_with_the_nearest_name(qa: Path) -> None:
+    with pytest.raises(DatasetError) as caught:
+        opened(qa.with_name("aq.jsonl"))
+
+    assert caught.value.message == f"There is no file {qa.with_name('aq.jsonl')}."
+    assert "qa.jsonl" in caught.value.mend
+    assert caught.value.code == "dataset.not_found"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/no/such/folder/qa.jsonl", "There is no file /no/such/folder/qa.jsonl."),
+        ("qa.jsonl/inner.jsonl", "cannot be read: not a directory."),
+        ("x" * 300 + ".jsonl", "cannot be read: file name too long."),
+    ],
+    ids=["no folder", "a file in a file", "too long a name"],
+)
+def test_a_path_that_leads_nowhere_is_refused_when_it_is_opened(qa: Path, path: str, message: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        opened(qa.parent / path)
+
+    assert caught.value.message.endswith(message)
+    assert caught.value.mend.startswith("Check the path")
+
+
+def test_a_folder_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "qa.jsonl"
+    folder.mkdir()
+
+    with pytest.raises(DatasetError, match=r"qa\.jsonl is a folder, not a file\.") as caught:
+        opened(folder)
+
+    assert "hf://" in caught.value.mend
+
+
+# Nothing is closed to root, so that the tests of a container open it as somebody else.
+OPEN_UNPRIVILEGED = """
+import os
+import evalsi_datasets.file_bytes, evalsi_datasets.jsonl
+from evalsi_datasets.plugin import evalsi_open_source
+from evalsi_kernel.errors import DatasetError
+if os.getuid() == 0:
+    os.setuid(65534)
+try:
+    evalsi_open_source("qa.jsonl")
+except DatasetError as error:
+    print(error.code, error)
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_file_that_may_not_be_read_is_refused_when_it_is_opened(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "qa.jsonl"
+    if kind == "file":
+        path.touch()
+    else:
+        os.mkfifo(path)
+    path.chmod(0)
+    tmp_path.chmod(0o755)
+
+    ended = run_python(OPEN_UNPRIVILEGED, cwd=tmp_path)
+
+    assert ended.stdout == (
+        "dataset.unreadable qa.jsonl cannot be read: permission denied. Check the path and its rights.\n"
+    )
+
+
+def run_python(code: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=cwd, capture_output=True, text=True, timeout=30, check=True
+    )
+
+
+def test_a_name_that_says_no_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "qa.xlsx"
+    path.write_bytes(b"")
+
+    with pytest.raises(DatasetError, match=r"does not say what it holds") as caught:
+        opened(f"file://{path}")
+
+    assert ".jsonl, .ndjson, .json, .csv, .tsv, .parquet" in caught.value.mend
+
+
+@pytest.mark.parametrize("name", ["pipe.jsonl", "pipe"])
+def test_a_named_pipe_is_opened_without_waiting_and_read_when_it_is_written(tmp_path: Path, name: str) -> None:
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    source = opened(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text('{"a": 1}\n{"a": 2}\n'))
+    writer.start()
+
+    reading = drain(source)
+    writer.join(10)
+
+    assert reading.rows == [{"a": 1}, {"a": 2}]
+    assert source.may_block is True
+    assert source.sha256() == hashlib.sha256(b'{"a": 1}\n{"a": 2}\n').hexdigest()
+
+
+READ_AND_PRINT = """
+import json, sys
+from evalsi_datasets.plugin import evalsi_open_source
+source = evalsi_open_source(sys.argv[1])
+before = source.unit
+rows = [row for chunk in source.chunks() for row in chunk]
+print(json.dumps([source.name, source.may_block, before, source.unit, rows, source.sha256()]))
+"""
+
+
+def from_stdin(uri: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", READ_AND_PRINT, uri], input=data, capture_output=True, timeout=30, check=False
+    )
+
+
+@pytest.mark.parametrize("uri", ["-", "/dev/stdin", "file:///dev/stdin"])
+@pytest.mark.parametrize(
+    ("data", "unit"),
+    [(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n', "line"), (b' \n[{"a": 1},\n{"a": 2}]\n', "element")],
+    ids=["JSON Lines", "an array"],
+)
+def test_standard_input_is_json_lines_unless_it_opens_with_a_bracket(uri: str, data: bytes, unit: str) -> None:
+    name = "standard input" if uri == "-" else "/dev/stdin"
+    rows = '[[1, {"a": 1}], [2, {"a": 2}]]'
+    digest = hashlib.sha256(data).hexdigest()
+
+    ended = from_stdin(uri, data)
+
+    assert ended.stderr == b""
+    assert ended.stdout.decode().strip() == f'["{name}", true, "line", "{unit}", {rows}, "{digest}"]'
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n"], ids=["nothing", "blank lines"])
+def test_an_empty_standard_input_gives_no_row(data: bytes) -> None:
+    assert b'"line", [], ' in from_stdin("-", data).stdout
+
+
+def test_a_pipe_that_is_not_ready_yet_is_waited_for_and_not_taken_as_its_end() -> None:
+    reading_end, writing_end = os.pipe()
+    os.set_blocking(reading_end, False)
+    with subprocess.Popen(
+        [sys.executable, "-c", READ_AND_PRINT, "-"], stdin=reading_end, stdout=subprocess.PIPE
+    ) as reader:
+        os.close(reading_end)
+        with os.fdopen(writing_end, "wb") as pipe:
+            pipe.write(b'{"a": 1}\n')
+            pipe.flush()
+            # The first row is read, or the read is under way; either way more comes only now.
+            pipe.write(b'{"a": 2}\n')
+        told, _ = reader.communicate(timeout=30)
+
+    assert b'[[1, {"a": 1}], [2, {"a": 2}]]' in told
+
+
+def test_a_closed_standard_input_is_refused_when_it_is_opened() -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'exec "{sys.executable}" -c "$0" - <&-', READ_AND_PRINT],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert "standard input cannot be read: bad file descriptor" in ended.stderr
+
+
+LIBRARIES = {"csv", "json", "msgspec", "zstandard", "gzip", "pyarrow", "datasets", "urllib.parse"}
+
+
+@pytest.mark.parametrize(
+    ("uri", "imported"),
+    [
+        (None, set()),
+        ("x.jsonl", {"json", "msgspec"}),
+        ("x.json", {"json"}),
+        ("x.csv", {"csv"}),
+        ("x.csv.zst", {"csv"}),
+        ("x.parquet", set()),
+    ],
+)
+def test_opening_imports_what_the_format_needs_and_nothing_else(
+    uri: str | None, imported: set[str], tmp_path: Path
+) -> None:
+    if uri:
+        (tmp_path / uri).write_bytes(b"")
+    code = (
+        "import sys, evalsi_kernel.hooks, evalsi_kernel.errors, evalsi_kernel.suggestions; before = set(sys.modules)\n"
+        "from evalsi_datasets.plugin import evalsi_open_source\n"
+        f"{uri!r} and evalsi_open_source({uri!r})\n"
+        "print(*(set(sys.modules) - before))"
+    )
+
+    ended = run_python(code, cwd=tmp_path)
+
+    assert set(ended.stdout.split()) & LIBRARIES == imported
