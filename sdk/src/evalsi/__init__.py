@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evalsi.content import Content, ContentError
@@ -36,13 +37,14 @@ __all__ = [
 ]
 
 
+_LOADED_ON_USE = {"evaluate": "evalsi.evaluation", "serve": "evalsi.serving"}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "evaluate":
-        from evalsi.evaluation import evaluate
+    if name not in _LOADED_ON_USE:
+        raise AttributeError(f"module 'evalsi' has no attribute {name!r}")
+    return getattr(import_module(_LOADED_ON_USE[name]), name)
 
-        return evaluate
-    if name == "serve":
-        from evalsi.serving import serve
 
-        return serve
-    raise AttributeError(f"module 'evalsi' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return __all__

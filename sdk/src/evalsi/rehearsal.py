@@ -53,7 +53,10 @@ class Rehearsal:
         self._items: list[Item] = []
         self._host = threading.Thread(target=Host(theirs, "rehearsal", "0", load).serve, daemon=True)
         self._host.start()
-        self.request("hello", kernel_hello("rehearsal", "0", answers))
+
+    def greet(self) -> None:
+        """The first request: the host loads the pack; raises `PackRefused` when it cannot."""
+        self.request("hello", kernel_hello("rehearsal", "0", self._answers))
 
     def request(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
         """Ask, serve what the pack asks meanwhile, and wait for the answer.

@@ -188,7 +188,7 @@ def run_pack(
         TimeoutError: it took longer.
     """
     if not isinstance(evaluator, str):
-        raise TypeError(f"evaluator is {evaluator!r}. Name it: run_pack([{definition_of(evaluator).name}], NAME, …).")
+        raise TypeError(f"evaluator is {evaluator!r}. Give its name: {definition_of(evaluator).name!r}.")
     wires = [record.wire for record in records]
     return within(timeout_s, partial(_run, partial(_load, pack), evaluator, wires, dict(params or {}), answers or {}))
 
@@ -202,6 +202,7 @@ def _run(
 ) -> PackRun:
     rehearsal = Rehearsal(load, answers)
     try:
+        rehearsal.greet()
         definition = rehearsal.request("open", {"session": 1, "evaluator": evaluator, "params": params})["evaluator"]
         outcomes = []
         for start in range(0, len(records), RECORDS_A_REQUEST):
