@@ -80,6 +80,7 @@ _CODES: Final = (
     _Code("config.evaluator_version", "config", "no", "The evaluator exists, but not in this version."),
     _Code("config.extension", "config", "no", "An extension's extension.toml or its code does not fit."),
     _Code("config.invalid", "config", "no", "Something that a person wrote does not fit."),
+    _Code("config.no_data", "config", "no", "No data is named, or what is named is not there."),
     _Code("config.no_extension", "config", "no", "No installed extension provides this name."),
     _Code("config.no_home", "config", "no", "There is no folder to keep environments and caches in."),
     _Code("config.param", "config", "no", "A param is unknown, missing, or has a value that does not fit."),
