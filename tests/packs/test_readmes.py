@@ -1,0 +1,36 @@
+"""Each built-in pack's README shows the evaluators that its manifest declares, and numbers that are true."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+import evalsi
+from tests.packs.readme_tables import NAMES, PACKS, with_table
+
+# In the README of core: `text` is number, or `text` holds none.
+READ = re.compile(r"^\| `(?P<text>[^`]+)` \| (?P<number>none|-?[\d.]+) \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_of_evaluators_is_that_of_the_manifest(name: str) -> None:
+    readme = (PACKS / name / "README.md").read_text("utf-8")
+    tables = tomllib.loads((PACKS / name / "plugin.toml").read_text("utf-8"))
+    mend = "The README is stale. Run: python tests/packs/readme_tables.py --write"
+    assert with_table(readme, tables) == readme, mend
+
+
+def test_every_number_that_the_readme_reads_is_read_so() -> None:
+    readme = (PACKS / "core/README.md").read_text("utf-8")
+    rows = [(match["text"], match["number"]) for match in READ.finditer(readme)]
+    assert len(rows) > 15
+    records = [{"id": text, "output": text, "reference": "0" if number == "none" else number} for text, number in rows]
+    results = evalsi.evaluate(
+        records, [{"ref": "numeric-match", "params": {"rel_tol": 0, "abs_tol": 0}}], quiet=True
+    ).results
+    for (text, number), outcome in zip(rows, results, strict=True):
+        (score,) = outcome["scores"]
+        told = "none" if score.get("explanation") == "The output has no number." else score["passed"]
+        assert told == (number if number == "none" else True), text
