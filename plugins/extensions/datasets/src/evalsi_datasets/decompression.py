@@ -23,6 +23,7 @@ _ZSTD_WINDOW_BYTES = 2**27
 
 def gunzip(raw: HashedReader, name: str, block_bytes: int) -> Iterator[bytes]:
     """The bytes in a gzip archive, in blocks of `block_bytes`; `DatasetError` where it is cut off or damaged."""
+    # Its type asks for `seek` too, which only a rewind needs.
     with GzipFile(fileobj=raw) as archive:  # type: ignore[call-overload]
         try:
             while block := archive.read(block_bytes):
