@@ -1,8 +1,8 @@
 """How many records a second a no-op pack takes, and how that compares with calling the same evaluators in-process.
 
 Run: `python benchmarks/protocol_throughput.py`. One process beside this one serves the SDK's host loop over pipes; this
-one drives the same session machine as the kernel does. It prints JSON; the ratio is of one run, so that the speed of the
-machine drops out.
+one drives the same session machine as the kernel does. It prints JSON; the ratio is of one run, so that the speed of
+the machine drops out.
 """
 
 from __future__ import annotations

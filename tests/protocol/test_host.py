@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import sys
 import threading
 from collections.abc import Callable
@@ -11,11 +12,15 @@ from typing import Any
 import pytest
 
 from evalsi import Record, Score, Skip, evaluator
-from evalsi.context import Context
+from evalsi.context import AskError, Context
+from evalsi.definition import Definition
+from evalsi.host import Host
+from evalsi.loading import LoadError
+from evalsi_protocol.channels import MemoryChannel, memory_pair
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.limits import MIN_FRAME_BYTES
 from evalsi_protocol.machine import CancelReceived
-from tests.protocol.kernel_end import BOUND_S, Answer, serving, texts
+from tests.protocol.kernel_end import BOUND_S, Answer, KernelEnd, serving, texts
 
 
 @evaluator(name="polite", version=1, needs=("output",))
@@ -280,19 +285,77 @@ def test_a_synchronous_ask_fails_when_the_kernel_goes_away() -> None:
 
     @evaluator(name="asks", version=1)
     def asks(record: Record, ctx: Context) -> bool:
-        try:
-            ctx.ask_and_wait("judge.ask", {})
-        except Exception as error:
-            seen.append(str(error))
-            raise
+        for _ in range(2):
+            try:
+                ctx.ask_and_wait("judge.ask", {})
+            except AskError as error:
+                seen.append(error.error.code)
         return True
 
     with serving(asks) as kernel:
         kernel.open(1, "asks")
         kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
         kernel.until(lambda: kernel.asks)
-    assert len(seen) == 1
-    assert "went away" in seen[0]
+    # One that waited and one that came too late; the other records are not begun.
+    assert seen == ["protocol.eof", "protocol.misuse"]
+
+
+@pytest.mark.spec("CAP-2", "ITM-5")
+def test_an_ask_that_is_given_up_before_a_credit_was_free_is_never_sent() -> None:
+    @evaluator(name="asks", version=1)
+    async def asks(record: Record, ctx: Context) -> bool:
+        async with asyncio.timeout(None if record.id == "0" else 0.01):
+            await ctx.ask("judge.ask", {"id": record.id})
+        return True
+
+    with serving(asks, kernel_window=1) as kernel:
+        kernel.open(1, "asks", concurrency=2)
+        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b")})
+        kernel.until(lambda: kernel.items[request_id])
+        assert kernel.items[request_id][0][1:3] == [1, "error"]
+        (ask,) = kernel.asks
+        kernel.machine.respond(ask.id, {})
+        kernel.send()
+        assert kernel.wait_for(request_id) == {"outcomes": {"error": 1, "scored": 1}}
+        kernel.ask("ping", {})
+        assert kernel.asks == [ask]
+
+
+@pytest.mark.spec("SES-6")
+def test_a_channel_that_breaks_ends_the_host_and_says_so_once() -> None:
+    class Broken(MemoryChannel):
+        def read(self) -> bytes:
+            raise OSError("The line is dead.")
+
+    over: list[bool] = []
+    nothing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    host = Host(Broken(nothing, nothing), "tested", "1", dict, on_over=lambda: over.append(True))
+    host.serve()
+    assert over == [True]
+
+
+@pytest.mark.spec("HEL-1", "HEL-2", "HEL-3")
+def test_a_hello_that_cannot_be_met_is_refused_with_what_to_do() -> None:
+    def broken() -> dict[str, Definition]:
+        raise LoadError("There is no module 'x'. Install it.")
+
+    def raising() -> dict[str, Definition]:
+        raise ZeroDivisionError
+
+    for load, majors, code in (
+        (broken, [1], "pack.import"),
+        (raising, [1], "pack.import"),
+        (broken, [2], "protocol.version"),
+    ):
+        here, there = memory_pair()
+        host = Host(there, "tested", "1", load)
+        thread = threading.Thread(target=host.serve, daemon=True)
+        thread.start()
+        kernel = KernelEnd(here)
+        assert code_of(kernel.hello(majors=majors)) == code
+        here.close()
+        thread.join(BOUND_S)
+        assert not thread.is_alive()
 
 
 @pytest.mark.spec("SES-7", "FRM-7")

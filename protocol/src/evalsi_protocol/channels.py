@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import queue
-import socket
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import socket
 
 READ_BYTES = 64 * 1024
+# socket.SHUT_RDWR; whoever has a socket has loaded the module, and others need not wait for it.
+SHUT_RDWR = 2
 
 
 class Channel(Protocol):
@@ -69,7 +73,7 @@ class SocketChannel:
 
     def close(self) -> None:
         with suppress(OSError):  # The peer closed first.
-            self._connection.shutdown(socket.SHUT_RDWR)
+            self._connection.shutdown(SHUT_RDWR)
         self._connection.close()
 
 

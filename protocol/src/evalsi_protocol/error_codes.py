@@ -107,6 +107,7 @@ _CODES: Final = (
     _Code("environment.no_lock", "environment", "no", "A pack has no lock."),
     _Code("environment.no_sdk", "environment", "no", "The SDK that a pack needs cannot be found."),
     _Code("environment.no_uv", "environment", "no", "uv, which builds environments, is not installed."),
+    _Code("environment.scratch", "environment", "later", "No scratch folder can be made for a pack."),
     _Code("environment.socket", "environment", "later", "No pack listens on the socket."),
     _Code("output.unwritable", "environment", "no", "The results cannot be written where they should be."),
     _Code("capability.not_bound", "config", "no", "Nothing in this run serves the capability that a pack asked for."),

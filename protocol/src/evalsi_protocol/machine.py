@@ -6,9 +6,8 @@ know what an evaluator is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalsi_protocol.errors import LocalMisuse, Violation, WireError
 from evalsi_protocol.frames import LENGTH_BYTES, Frame, FrameReader, Kind, encode_frame
@@ -26,8 +25,7 @@ class State(Enum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestReceived:
+class RequestReceived(NamedTuple):
     """The peer asks; exactly one `respond` or `fail` must follow."""
 
     id: int
@@ -36,8 +34,7 @@ class RequestReceived:
     meta: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseReceived:
+class ResponseReceived(NamedTuple):
     """The peer's answer to our request `id`."""
 
     id: int
@@ -45,8 +42,7 @@ class ResponseReceived:
     body: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorReceived:
+class ErrorReceived(NamedTuple):
     """The peer could not do what our request `id` asked."""
 
     id: int
@@ -54,23 +50,20 @@ class ErrorReceived:
     error: WireError
 
 
-@dataclass(frozen=True, slots=True)
-class EventReceived:
+class EventReceived(NamedTuple):
     """The peer tells; nothing is answered."""
 
     method: str
     body: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class CancelReceived:
+class CancelReceived(NamedTuple):
     """The peer no longer wants the answer to its request `id`; the request must still be answered once."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(NamedTuple):
     """Nothing more comes. `error` is None after an orderly `bye`; `open_requests` are ours that nobody will answer."""
 
     error: WireError | None

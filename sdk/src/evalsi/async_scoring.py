@@ -12,7 +12,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from evalsi.item_buffer import Item, ItemBuffer
+from evalsi.item_buffer import FLUSH_AFTER_S, Item, ItemBuffer
 from evalsi.opened import Opened
 from evalsi.record import Record
 from evalsi.scoring import Running, Sessions, failed, score_one, score_one_async
@@ -36,6 +36,7 @@ class AsyncScorer:
         self._running = running
         self._is_cancelled = is_cancelled
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._to_flush: set[int] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="evalsi-async", daemon=True)
         self._thread.start()
 
@@ -97,6 +98,7 @@ class AsyncScorer:
             self._running.asynchronous[key] = monotonic()
             try:
                 buffer.add_many([await self._score_one(session, index, opened, record)])
+                self._flush_soon(request_id, buffer)
             finally:
                 del self._running.asynchronous[key]
 
@@ -111,6 +113,16 @@ class AsyncScorer:
                 raise
             # Nobody cancelled this task: the evaluator let a cancellation of its own out.
             return failed(session, index, opened, error)
+
+    def _flush_soon(self, request_id: int, buffer: ItemBuffer) -> None:
+        """The next outcome may be long in coming; those that are there do not wait for it."""
+        if request_id not in self._to_flush:
+            self._to_flush.add(request_id)
+            self._loop.call_later(FLUSH_AFTER_S, self._flush, request_id, buffer)
+
+    def _flush(self, request_id: int, buffer: ItemBuffer) -> None:
+        self._to_flush.discard(request_id)
+        buffer.flush()
 
     def _cancel(self, request_id: int) -> None:
         task = self._tasks.get(request_id)
