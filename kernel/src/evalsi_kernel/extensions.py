@@ -138,6 +138,20 @@ def open_source(uri: str, extensions: Extensions) -> Source:
     return source
 
 
+def check_path(uri: str) -> None:
+    """See that a path leads to a file, which costs nothing; a URI and standard input are left to their readers.
+
+    Raises:
+        ConfigError: `config.no_data`; there is nothing, or a folder.
+    """
+    if uri == "-" or "://" in uri:
+        return
+    if os.path.isdir(uri):
+        raise ConfigError(f"{uri} is a folder.", "Name a file in it.", code="config.no_data")
+    if not os.path.exists(uri):
+        raise ConfigError(f"There is no file {uri}.", "Check the path.", code="config.no_data")
+
+
 def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
     """The method that makes intervals under a name of `--ci`.
 
@@ -171,16 +185,13 @@ def mend_for(kind: str, name: str, extensions: Extensions) -> str:
 def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
     if uri == "-":
         return "stdin", ONLY_ONE
-    if os.path.isdir(uri):
-        raise ConfigError(f"{uri} is a folder.", "Name a file in it.", code="config.no_extension")
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri):
         return "schemes", scheme[1].lower()
     file_name = os.path.basename(uri).lower()
     fitting = [suffix for suffix in extensions.names("suffixes") if file_name.endswith(suffix)]
     if fitting:
         return "suffixes", max(fitting, key=len)
-    if not os.path.exists(uri):
-        raise ConfigError(f"There is no file {uri}.", "Check the path.", code="config.no_extension")
+    check_path(uri)
     return "suffixes", os.path.splitext(file_name)[1] or file_name
 
 

@@ -16,7 +16,7 @@ from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.refs import CustomRef
 
 HARD_LIMIT_FACTOR = 4
-_START = "import sys; sys.path[:0] = {paths!r}; from evalsi.serving import main; main()"
+_START = "import sys; sys.path[:0] = {paths!r}; from evalsi.serving import start; start(**{options!r})"
 
 
 def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
@@ -36,25 +36,15 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
 
 def launch_custom(ref: CustomRef, name: str) -> Launch:
     """A user's file or module, with the Python and the variables of the caller."""
-    source = ["--file", str(Path(ref.target).resolve())] if ref.kind == "file" else ["--module", ref.target]
-    attribute = ["--attribute", ref.attribute] if ref.attribute else []
-    argv = [sys.executable, "-c", _START.format(paths=[os.getcwd()]), *source, *attribute, "--name", name]
+    where = {"file": str(Path(ref.target).resolve())} if ref.kind == "file" else {"module": ref.target}
+    options = {**where, "attribute": ref.attribute, "name": name}
+    argv = [sys.executable, "-c", _START.format(paths=[os.getcwd()], options=options)]
     return Launch(name, Command(argv, cwd=Path.cwd(), whole_environment=True))
 
 
 def _command(pack: PackInfo, environment: Environment) -> Command:
     paths = [str(pack.folder / "src"), *(str(path) for path in sdk_paths(environment))]
+    options = {"module": pack.module, "name": pack.name, "version": pack.version}
     # -I: neither the caller's PYTHONPATH nor the user's site-packages reach a pack.
-    argv = [
-        str(environment.python),
-        "-I",
-        "-c",
-        _START.format(paths=paths),
-        "--module",
-        pack.module,
-        "--name",
-        pack.name,
-        "--version",
-        pack.version,
-    ]
+    argv = [str(environment.python), "-I", "-c", _START.format(paths=paths, options=options)]
     return Command(argv, memory_limit_bytes=pack.memory_mb * 1024 * 1024 * HARD_LIMIT_FACTOR)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from evalsi_kernel.spawning import Spawned
+from evalsi_kernel.spawning import Spawned, remove_scratch
 from evalsi_kernel.transports import READ_BYTES, StreamTransport
 
 TAIL_LINES = 20
@@ -24,7 +24,14 @@ LEAVE_S = 1.0
 class PackProcess:
     """A running pack. Use `attach`."""
 
-    def __init__(self, spawned: Spawned, transport: StreamTransport, stderr: asyncio.StreamReader) -> None:
+    def __init__(
+        self,
+        spawned: Spawned,
+        transport: StreamTransport,
+        stderr: asyncio.StreamReader,
+        pipes: Sequence[asyncio.BaseTransport],
+    ) -> None:
+        self._pipes = pipes
         self._process = spawned.process
         self._scratch = spawned.scratch
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
@@ -79,7 +86,9 @@ class PackProcess:
             # Whatever the pack started goes with it.
             self._signal(signal.SIGKILL)
             self._stderr.cancel()
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            for pipe in self._pipes:
+                pipe.close()
+            remove_scratch(self._scratch)
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
@@ -98,14 +107,16 @@ class PackProcess:
 async def attach(spawned: Spawned) -> PackProcess:
     """Take over the pipes of a started process."""
     process = spawned.process
-    stdout, stderr = await _reader(process.stdout), await _reader(process.stderr)
+    stdout, stdout_pipe = await _reader(process.stdout)
+    stderr, stderr_pipe = await _reader(process.stderr)
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
-    writer = asyncio.StreamWriter(transport, protocol, stdout, loop)
-    return PackProcess(spawned, StreamTransport(stdout, writer), stderr)
+    stdin_pipe, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
+    writer = asyncio.StreamWriter(stdin_pipe, protocol, stdout, loop)
+    return PackProcess(spawned, StreamTransport(stdout, writer), stderr, (stdin_pipe, stdout_pipe, stderr_pipe))
 
 
-async def _reader(pipe: IO[bytes] | None) -> asyncio.StreamReader:
+async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
     reader = asyncio.StreamReader(limit=READ_BYTES)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return reader
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader, transport

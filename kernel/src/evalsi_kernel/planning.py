@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from evalsi_kernel.catalog import Catalog
 from evalsi_kernel.errors import ConfigError, PackError, UsageError
@@ -24,8 +25,7 @@ from evalsi_kernel.suggestions import did_you_mean
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class LocalPack:
+class LocalPack(NamedTuple):
     """Evaluators of this very process, such as functions of a script.
 
     Args:
@@ -37,8 +37,7 @@ class LocalPack:
     serve: ServeInThread
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """An evaluator that a user names.
 
     Args:
@@ -50,12 +49,11 @@ class Wanted:
 
     ref: str
     name: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = MappingProxyType({})
     local: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What will run."""
 
     instances: tuple[Instance, ...]
@@ -123,8 +121,7 @@ def make_plan(
     return plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A wanted evaluator with what is known of it, and how its pack starts when no catalog says it."""
 
     key: str
@@ -186,7 +183,7 @@ def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]
         own: dict[str, Any] = {}
         for name in (one.info.ref, one.want.ref, one.info.name, one.name):
             own |= params.get(name, {})
-        full.append(replace(one, want=replace(one.want, params=own | dict(one.want.params))))
+        full.append(one._replace(want=one.want._replace(params=own | dict(one.want.params))))
     return full
 
 

@@ -24,6 +24,7 @@ from evalsi_kernel.planning import Plan
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.results_file import ResultsSpool
 from evalsi_kernel.run_manifest import run_manifest
+from evalsi_kernel.sources import Source
 from evalsi_kernel.states import States
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.summaries import Summary
@@ -34,25 +35,27 @@ SEED = 0
 STOPPING = "stopping; what is finished is kept (Ctrl-C again stops at once)"
 
 
-def run(request: Request, plan: Plan, method: IntervalMethod | None, listener: Listener) -> Evaluation:
+def run(request: Request, source: Source, plan: Plan, method: IntervalMethod | None, listener: Listener) -> Evaluation:
     """Run a plan to its end.
 
     Raises:
         EvalsiError: a pack cannot start or refuses a param, the data has no record, or the output cannot be written.
     """
-    return run_in_loop(lambda: _run(request, plan, method, listener))
+    return run_in_loop(lambda: _run(request, source, plan, method, listener))
 
 
-async def _run(request: Request, plan: Plan, method: IntervalMethod | None, listener: Listener) -> Evaluation:
+async def _run(
+    request: Request, source: Source, plan: Plan, method: IntervalMethod | None, listener: Listener
+) -> Evaluation:
     stop = asyncio.Event()
     started_at = datetime.now(UTC)
     pools = [Pool(group.launch, group.openings, group.limits, group.first) for group in plan.groups]
-    intake = Intake(request.source, request.mapping, request.limit, request.cluster_by)
+    intake = Intake(source, request.mapping, request.limit, request.cluster_by)
     scoring = _Scoring(plan, pools, request, method, listener)
     with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):
         try:
             await _start(pools)
-            ending = await score_chunks(intake.chunks(), pools, scoring.take, stop, may_block=request.source.may_block)
+            ending = await score_chunks(intake.chunks(), pools, scoring.take, stop, may_block=source.may_block)
             await scoring.aggregate()
         except BaseException:
             for pool in pools:
@@ -63,8 +66,8 @@ async def _run(request: Request, plan: Plan, method: IntervalMethod | None, list
     if ending.error is not None and not scoring.done:
         raise ending.error
     if ending.status is Status.COMPLETE and not intake.count:
-        raise DatasetError(f"{request.source.name} has no records.", "Give it some.", code="dataset.empty")
-    return scoring.finish(ending, intake, started_at)
+        raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
+    return scoring.finish(ending, source, intake, started_at)
 
 
 async def _start(pools: Sequence[Pool]) -> None:
@@ -138,10 +141,10 @@ class _Scoring:
         if self._spool is not None:
             self._spool.add_whole(tally.instance, outcome)
 
-    def finish(self, ending: Ending, intake: Intake, started_at: datetime) -> Evaluation:
+    def finish(self, ending: Ending, source: Source, intake: Intake, started_at: datetime) -> Evaluation:
         """Sum up, and write the file when one was asked for."""
         summaries = tuple(summary for tally in self._tallies for summary in self._summaries(tally))
-        manifest = run_manifest(self._request, self._plan, ending, intake, started_at)
+        manifest = run_manifest(self._request, source, self._plan, ending, intake, started_at)
         evaluation = Evaluation(
             ending.status,
             ending.error,

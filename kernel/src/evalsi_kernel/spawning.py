@@ -6,13 +6,11 @@ It needs no event loop, so that a pack can start up while the kernel is still lo
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.launch import Launch
@@ -20,8 +18,7 @@ from evalsi_kernel.launch import Launch
 PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
-@dataclass(frozen=True, slots=True)
-class Spawned:
+class Spawned(NamedTuple):
     """A started process that nobody talks to yet."""
 
     process: subprocess.Popen[bytes]
@@ -35,7 +32,7 @@ class Spawned:
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert pipe is not None
             pipe.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove_scratch(self.scratch)
 
 
 def spawn(launch: Launch) -> Spawned:
@@ -46,7 +43,7 @@ def spawn(launch: Launch) -> Spawned:
     """
     command = launch.command
     assert command is not None
-    scratch = tempfile.mkdtemp(prefix="evalsi-pack-")
+    scratch = make_scratch()
     try:
         process = subprocess.Popen(
             list(command.argv),
@@ -59,7 +56,7 @@ def spawn(launch: Launch) -> Spawned:
             start_new_session=True,
         )
     except OSError as error:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_scratch(scratch)
         raise PackEnvironmentError(
             f"The pack {launch.name} cannot be started: {error}.",
             f"Run `evalsi doctor {launch.name}`.",
@@ -67,6 +64,28 @@ def spawn(launch: Launch) -> Spawned:
         ) from error
     _limit(process.pid, command.memory_limit_bytes)
     return Spawned(process, scratch)
+
+
+def make_scratch() -> str:
+    """A new folder that only this user can enter; as tempfile makes one, without the 5 ms that its import takes."""
+    parent = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
+    folder = os.path.join(parent, f"evalsi-pack-{os.getpid()}-{os.urandom(6).hex()}")
+    try:
+        os.mkdir(folder, 0o700)
+    except OSError as error:
+        raise PackEnvironmentError(
+            f"No scratch folder can be made in {parent}: {error.strerror}.",
+            "Free some space, or set TMPDIR to a folder that can be written.",
+            code="environment.scratch",
+        ) from error
+    return folder
+
+
+def remove_scratch(folder: str) -> None:
+    """Take a scratch folder away with all that the pack left in it."""
+    import shutil  # At the end of a process there is time.
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _variables(launch: Launch, scratch: str) -> dict[str, str]:

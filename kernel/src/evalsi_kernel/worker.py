@@ -59,7 +59,7 @@ class Worker:
             body = {
                 "session": opening.session,
                 "evaluator": opening.evaluator,
-                "params": opening.params,
+                "params": dict(opening.params),
                 "concurrency": concurrency,
                 "record_timeout_s": record_timeout_s,
             }

@@ -144,13 +144,13 @@ def evaluate(
         ImportError: no kernel is installed.
     """
     try:
-        from evalsi_kernel import catalog, evaluation, extensions
+        from evalsi_kernel import catalog, evaluation
         from evalsi_kernel.mapping import parse_mapping
     except ImportError as error:
         raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
     wanted, local = _wanted(evaluators)
     request = evaluation.Request(
-        source=_source(data),
+        data=_data(data),
         evaluators=wanted,
         params=params or {},
         mapping=parse_mapping(f"{field}={column}" for field, column in (mapping or {}).items()),
@@ -165,7 +165,6 @@ def evaluate(
     found = evaluation.evaluate(
         request,
         catalog.default_catalog(),
-        extensions.default_extensions(),
         local=local,
         listener=evaluation.Listener() if quiet else evaluation.Listener(on_note=_print_note),
     )
@@ -206,12 +205,11 @@ def _local_pack(definitions: dict[str, Definition], make: type[LocalPack]) -> Lo
     return make(tuple(definition.to_dict() for definition in definitions.values()), serve)
 
 
-def _source(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> Source:
-    from evalsi_kernel.extensions import default_extensions, open_source
+def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:
     from evalsi_kernel.rows_source import RowsSource
 
     if isinstance(data, (str, Path)):
-        return open_source(str(data), default_extensions())
+        return str(data)
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         return RowsSource(data.to_dict("records"), "DataFrame")
     return RowsSource((row.wire if isinstance(row, Record) else row for row in data), "rows")

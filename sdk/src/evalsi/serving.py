@@ -5,13 +5,12 @@ Descriptor 1 is moved to stderr before the pack is imported, so that a print can
 
 from __future__ import annotations
 
-import argparse
 import os
-import socket
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from evalsi.definition import Definition
 from evalsi.host import Host, Load
@@ -46,43 +45,54 @@ def take_standard_streams() -> Channel:
     return FdChannel(wire_in, wire_out)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """`python -m evalsi.serving --module NAME | --file PATH`, as the kernel starts a pack."""
+def start(
+    *, module: str = "", file: str = "", attribute: str = "", name: str = "", version: str = "0", listen: str = ""
+) -> NoReturn:
+    """Be a pack's process: serve until the kernel says goodbye or goes away, then end.
+
+    Args:
+        module: the pack's import name; or
+        file: a Python file with evaluators.
+        attribute: only this evaluator of it.
+        name, version: of the pack, for `hello`.
+        listen: `unix:///path` of a socket to serve on, instead of standard input and output.
+    """
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+    def load() -> dict[str, Definition]:
+        return from_module(module, attribute) if module else from_file(Path(file), attribute)
+
+    if listen:
+        _listen(listen, name or module or file, version, load)
+    else:
+        Host(take_standard_streams(), name or module or file, version, load, on_over=_leave_soon).serve()
+    # Threads of the pack's libraries must not keep a process alive that has said goodbye.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """`python -m evalsi.serving --module NAME | --file PATH`: start a pack by hand, as the kernel does with `start`."""
+    import argparse  # 10 ms that a pack which the kernel starts need not wait for.
+
     parser = argparse.ArgumentParser(prog="python -m evalsi.serving", description=__doc__)
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--module", help="import name of the pack")
-    source.add_argument("--file", type=Path, help="a Python file with evaluators")
+    source.add_argument("--module", default="", help="import name of the pack")
+    source.add_argument("--file", default="", help="a Python file with evaluators")
     parser.add_argument("--attribute", default="", help="only this evaluator of it")
     parser.add_argument("--name", default="", help="of the pack")
     parser.add_argument("--version", default="0", help="of the pack")
     parser.add_argument(
         "--listen", default="", help="unix:///path of a socket to serve on, instead of stdin and stdout"
     )
-    options = parser.parse_args(arguments)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    load = _loader(options)
-    name = options.name or options.module or str(options.file)
-    if options.listen:
-        _listen(options.listen, name, options.version, load)
-    else:
-        Host(take_standard_streams(), name, options.version, load, on_over=_leave_soon).serve()
-    # Threads of the pack's libraries must not keep a process alive that has said goodbye.
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _loader(options: argparse.Namespace) -> Load:
-    def load() -> dict[str, Definition]:
-        if options.module:
-            return from_module(options.module, options.attribute)
-        return from_file(options.file, options.attribute)
-
-    return load
+    start(**vars(parser.parse_args(arguments)))
 
 
 def _listen(address: str, name: str, version: str, load: Load) -> None:
     if not address.startswith("unix://"):
         raise SystemExit(f"--listen {address}: only unix:///path is served. Name a socket's path.")
+    import socket  # Few packs are services.
+
     path = Path(address.removeprefix("unix://"))
     path.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:

@@ -17,12 +17,10 @@ from evalsi_cli.terminal import ProgressLine, paint
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.evaluation import Evaluation, Listener, Request, evaluate
-from evalsi_kernel.extensions import default_extensions, open_source
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
 from evalsi_kernel.planning import Wanted
 from evalsi_kernel.status import Status
-from evalsi_kernel.table import markdown_table, text_table
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,10 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, print, and say what should be known."""
     progress = ProgressLine(options.limit, quiet=options.quiet)
-
-    extensions = default_extensions()
     request = Request(
-        source=open_source(options.data, extensions),
+        data=options.data,
         evaluators=wanted_evaluators(options.evaluators),
         params=parse_param_assignments(options.param),
         mapping=parse_mapping(options.map),
@@ -86,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         output=options.output,
     )
     try:
-        evaluation = evaluate(request, default_catalog(), extensions, listener=Listener(progress.note, progress.show))
+        evaluation = evaluate(request, default_catalog(), listener=Listener(progress.note, progress.show))
     finally:
         progress.clear()
     print(rendered(evaluation, options.format))
@@ -112,6 +108,8 @@ def rendered(evaluation: Evaluation, form: str) -> str:
     """The evaluation as a table, Markdown or JSON."""
     if form == "json":
         return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+    from evalsi_kernel.table import markdown_table, text_table  # Loaded by the run anyway, while its packs start.
+
     make = markdown_table if form == "markdown" else text_table
     return make(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
 
