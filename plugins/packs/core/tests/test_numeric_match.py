@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi import Record, Score, Skip
-from evalsi_pack_core.numeric_match import numeric_match
+from evalsi_pack_core.numeric_match import NumericMatch
 
 
 def passes(output: object, reference: object, **params: float) -> bool:
-    result = numeric_match(Record(output=output, reference=reference), **params)
+    result = NumericMatch(**params).score(Record(output=output, reference=reference))
     return bool(result.passed) if isinstance(result, Score) else result
 
 
@@ -34,13 +34,13 @@ def test_reported_faults_of_other_tools_are_right_here(output: str, reference: s
 
 
 def test_an_output_without_a_number_fails_and_says_so() -> None:
-    result = numeric_match(Record(output="Nothing but commas,, here", reference="0"))
+    result = NumericMatch().score(Record(output="Nothing but commas,, here", reference="0"))
     assert result == Score(passed=False, explanation="The output has no number.")
 
 
 def test_a_reference_without_a_number_skips_the_record() -> None:
     with pytest.raises(Skip, match="reference has no number"):
-        numeric_match(Record(output="5", reference="Lisbon"))
+        NumericMatch().score(Record(output="5", reference="Lisbon"))
 
 
 def test_any_reference_will_do_and_one_without_a_number_is_left_out() -> None:

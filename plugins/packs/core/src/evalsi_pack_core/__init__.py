@@ -6,14 +6,14 @@ from evalsi_pack_core.json_checks import JsonEqual, json_valid
 from evalsi_pack_core.json_schema import JsonSchema
 from evalsi_pack_core.matching import Contains, ExactMatch, FuzzyMatch, RegexMatch
 from evalsi_pack_core.measures import cost, latency, length, token_usage
-from evalsi_pack_core.numeric_match import numeric_match
+from evalsi_pack_core.numeric_match import NumericMatch
 
 EVALUATORS = [
     ExactMatch,
     Contains,
     RegexMatch,
     FuzzyMatch,
-    numeric_match,
+    NumericMatch,
     json_valid,
     JsonSchema,
     JsonEqual,
