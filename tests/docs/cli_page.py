@@ -1,0 +1,84 @@
+"""docs/reference/cli.md, from the parsers of the command.
+
+It must not know a command; a command that is new is on the page by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from evalsi_cli.main import COMMANDS, build_parser
+from tests.docs.markdown import WRITTEN, code, joined, table
+
+HEAD = """\
+# Commands
+
+{written}
+
+`evalsi COMMAND --help` shows the same. `evalsid` is another name for `evalsi`.
+See also [exit codes](exit-codes.md) and [environment variables](environment-variables.md).
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return joined([HEAD.format(written=WRITTEN.format(source="evalsi_cli")), *_sections()])
+
+
+def command_parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command, with its flags."""
+    parsers = {}
+    for name in COMMANDS:
+        parser = build_parser(name)
+        [commands] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+        parsers[name] = commands.choices[name]
+    return parsers
+
+
+def arguments_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Flags and arguments of a command, but `--help`."""
+    return [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
+
+
+def _sections() -> Iterator[str]:
+    for name, parser in command_parsers().items():
+        arguments = arguments_of(parser)
+        yield from (f"## evalsi {name}", "", parser.description or "", "", f"`evalsi {name}{_usage(arguments)}`", "")
+        if arguments:
+            yield from table(("argument", "takes", "default", "what it does"), map(_row, arguments))
+            yield ""
+
+
+def _usage(arguments: list[argparse.Action]) -> str:
+    needed = [f" {_name(one)} {_takes(one)}".rstrip() for one in arguments if one.option_strings and one.required]
+    others = " [FLAGS]" if any(one.option_strings and not one.required for one in arguments) else ""
+    words = [f" {_name(one)}" if one.required else f" [{_name(one)}]" for one in arguments if not one.option_strings]
+    return "".join([*words, *needed, others])
+
+
+def _row(action: argparse.Action) -> tuple[str, str, str, str]:
+    # The help repeats a default, which has a column here.
+    says = (action.help or "").removesuffix(f" ({action.default})")
+    return code(_name(action)), _takes_in_table(action), _default(action), says
+
+
+def _name(action: argparse.Action) -> str:
+    return max(action.option_strings, key=len) if action.option_strings else action.dest.upper()
+
+
+def _takes(action: argparse.Action) -> str:
+    if action.nargs == 0 or not action.option_strings:
+        return ""
+    return str(action.metavar or "")
+
+
+def _takes_in_table(action: argparse.Action) -> str:
+    taken = ", ".join(code(str(choice)) for choice in action.choices) if action.choices else code(_takes(action))
+    return f"{taken}, any number of times" if isinstance(action, argparse._AppendAction) else taken
+
+
+def _default(action: argparse.Action) -> str:
+    if action.required:
+        return "required"
+    return "" if action.default in (None, False, []) else code(str(action.default))

@@ -1,0 +1,69 @@
+"""Docstrings as Markdown: a paragraph, then the arguments, what comes back and what is raised.
+
+It must not know whose docstring it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+TITLES = {
+    "Args": "**Arguments**",
+    "Attributes": "**Attributes**",
+    "Returns": "**Returns**",
+    "Raises": "**Raises**",
+}
+ITEM = re.compile(r"    (?P<name>[\w.]+): (?P<rest>.*)")
+
+
+def rendered(target: Any) -> Iterator[str]:
+    """The lines of what a docstring says."""
+    for line in (inspect.getdoc(target) or "").splitlines():
+        item = ITEM.fullmatch(line)
+        if (title := TITLES.get(line.removesuffix(":"))) and line.endswith(":"):
+            yield from (title, "")
+        elif item:
+            yield f"- `{item['name']}`: {item['rest']}"
+        elif line.startswith("    "):
+            yield f"  {line.strip()}"
+        else:
+            yield line
+
+
+def arguments(target: Any) -> dict[str, str]:
+    """What a docstring says of each argument, each in one line."""
+    said: dict[str, str] = {}
+    name = ""
+    for line in (inspect.getdoc(target) or "").partition("Args:\n")[2].splitlines():
+        if item := ITEM.fullmatch(line):
+            name = item["name"]
+            said[name] = item["rest"]
+        elif line.startswith("        ") and name:
+            said[name] += f" {line.strip()}"
+        else:
+            break
+    return said
+
+
+def signature(function: Callable[..., Any], name: str) -> str:
+    """How a function is called: on one line where that fits, else a line an argument."""
+    shown = inspect.signature(function)
+    parameters = [one for one in shown.parameters.values() if one.name not in ("self", "cls")]
+    words: list[str] = []
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        words.append(f"{parameter.name}: {_type(parameter.annotation)}{default}")
+    gives = "" if shown.return_annotation in (shown.empty, "None", None) else f" -> {_type(shown.return_annotation)}"
+    line = f"{name}({', '.join(words)}){gives}"
+    if inspect.iscoroutinefunction(function):
+        line = f"await {line}"
+    return line if len(line) <= 100 else f"{name}(\n{''.join(f'    {word},{chr(10)}' for word in words)}){gives}"
+
+
+def _type(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation).replace("typing.", "")
