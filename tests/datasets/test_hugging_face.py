@@ -15,7 +15,7 @@ from evalsi_kernel.errors import DatasetError, UsageError
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("HF_HOME", os.path.join(tempfile.gettempdir(), f"evalsi-tests-hf-{os.getuid()}"))
 
-from evalsi_datasets.hugging_face import DatasetUri, HubRows, parse_uri
+from evalsi_datasets.hugging_face import DatasetUri, HubRows, parse_uri, refusal
 from tests.datasets.reading import drain, open_source, read
 
 TRAIN = {"id": "t", "chat": [{"role": "user"}], "n": 0}
@@ -103,6 +103,30 @@ def test_offline_an_unknown_repo_is_an_error_that_says_so() -> None:
 
     assert caught.value.code == "dataset.unreachable"
     assert caught.value.mend.startswith("Unset HF_HUB_OFFLINE")
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "mend"),
+    [
+        ("DatasetNotFoundError", "dataset.not_found", "log in"),
+        ("ConnectionError", "dataset.unreachable", "HF_HUB_OFFLINE=1"),
+        ("ValueError", "dataset.invalid", "?split=train"),
+    ],
+)
+def test_what_the_hub_refuses_is_told_with_what_to_do(kind: str, code: str, mend: str) -> None:
+    from datasets.exceptions import DatasetNotFoundError
+
+    kinds: dict[str, type[Exception]] = {
+        "DatasetNotFoundError": DatasetNotFoundError,
+        "ConnectionError": ConnectionError,
+        "ValueError": ValueError,
+    }
+    error = refusal("hf://org/name", kinds[kind]("it is\n  so"), offline=False)
+
+    assert error.code == code
+    assert error.message.startswith("hf://org/name")
+    assert error.message.endswith("it is so.")
+    assert mend in error.mend
 
 
 def test_a_broken_file_in_a_folder_is_an_error_with_the_row_before_it(tmp_path: Path) -> None:

@@ -119,6 +119,12 @@ def test_bytes_that_are_not_utf8_are_located_after_the_elements_before_them(qa: 
     )
 
 
+def test_a_document_that_begins_with_bytes_of_another_encoding_is_located(qa: Path) -> None:
+    qa.write_bytes(b"\xe9[]")
+
+    assert fault_of(qa)[0] == "qa.json, line 1, column 1: 0xE9 is not UTF-8."
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf16_is_named(qa: Path, encoding: str) -> None:
     qa.write_bytes('[{"a": 1}]'.encode(encoding))

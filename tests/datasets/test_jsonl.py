@@ -208,6 +208,19 @@ def test_many_brackets_side_by_side_are_not_deep(qa: Path) -> None:
     assert read(qa).rows == [{"a": [[1]] * 500, "b": "[" * 500}]
 
 
+def test_long_integers_are_read_beside_many_brackets(qa: Path) -> None:
+    row = {"a": [[1]] * 500, "n": 10**400}
+    qa.write_text(json.dumps(row) + "\n")
+
+    assert read(qa).rows == [row]
+
+
+def test_an_unquoted_date_is_a_fault_of_grammar(qa: Path) -> None:
+    qa.write_text('{"at": 2024-01-02}\n')
+
+    assert "line 1, column 12: a comma or a closing bracket is missing" in fault_of(qa)[0]
+
+
 def test_a_chunk_holds_about_sixty_four_kilobytes(qa: Path) -> None:
     qa.write_text(('{"output": "' + "x" * 986 + '"}\n') * 1000)
 

@@ -151,11 +151,18 @@ def _load(path: str, wanted: DatasetUri, uri: str) -> Iterable[dict[str, Any]]:
             path, name=wanted.config, split=wanted.split, revision=wanted.revision, streaming=streaming
         )
     except Exception as cause:
-        raise _refusal(uri, cause, offline=not streaming) from cause
+        raise refusal(uri, cause, offline=not streaming) from cause
     return rows
 
 
-def _refusal(uri: str, cause: Exception, *, offline: bool) -> DatasetError:
+def refusal(uri: str, cause: Exception, *, offline: bool) -> DatasetError:
+    """What to say where the library cannot open a dataset.
+
+    Args:
+        uri: that of the dataset.
+        cause: what the library raised.
+        offline: whether it was to look into its cache alone.
+    """
     from datasets.exceptions import DatasetNotFoundError
 
     if offline and isinstance(cause, (ConnectionError, DatasetNotFoundError)):

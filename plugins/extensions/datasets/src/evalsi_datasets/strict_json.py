@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from math import isfinite
 from typing import Any
 
 MAX_DEPTH = 100
+# What Python reads of an integer, unless it is told otherwise.
+_MAX_DIGITS = 4_300
 
 _TOKEN = re.compile(
     r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(?P<open>[\[{])|(?P<close>[\]}])|(?P<word>-?Infinity|NaN)|(?P<number>-?\d[\d.eE+-]*)',
@@ -167,15 +170,14 @@ def _lone_surrogate(text: str, start: int, end: int) -> JsonFault | None:
 
 
 def _is_in_range(number: str) -> bool:
+    digits = number.removeprefix("-")
+    if digits.isdigit():
+        return len(digits) <= _MAX_DIGITS
     try:
-        _finite(number)
-        int(number)
-    except _OutOfRange:
-        return False
+        return isfinite(float(number))
     except ValueError:
-        # Not an integer, or one of more digits than Python reads.
-        return not number.lstrip("-").isdigit()
-    return True
+        # No number at all; the grammar's own fault tells of it.
+        return True
 
 
 def _short(number: str) -> str:
@@ -188,7 +190,7 @@ class _OutOfRange(ValueError):
 
 def _finite(number: str) -> float:
     value = float(number)
-    if value - value != 0:
+    if not isfinite(value):
         raise _OutOfRange(number)
     return value
 
