@@ -71,7 +71,7 @@ def test_everything_that_is_declared_stands_in_the_definition() -> None:
         summary="Both ways.",
         needs=["output", "usage.latency_ms"],
         asks=["judge"],
-        outputs=[Output("fast", "pass"), Output("ms", unit="ms", minimum=0, higher_is_better=False)],
+        outputs=[Output("fast", "pass"), Output("ms", unit="ms", minimum=0, maximum=10, higher_is_better=False)],
     )
     def scored(record: Record, *, limit_ms: int = 10) -> list[Score]:
         return []
@@ -81,7 +81,7 @@ def test_everything_that_is_declared_stands_in_the_definition() -> None:
     assert (table["needs"], table["asks"]) == (["output", "usage.latency_ms"], ["judge"])
     assert table["outputs"] == [
         {"name": "fast", "kind": "pass", "higher_is_better": True},
-        {"name": "ms", "kind": "number", "unit": "ms", "minimum": 0, "higher_is_better": False},
+        {"name": "ms", "kind": "number", "unit": "ms", "minimum": 0, "maximum": 10, "higher_is_better": False},
     ]
     assert table["params"]["properties"] == {"limit_ms": {"type": "integer", "default": 10}}
 

@@ -220,6 +220,14 @@ def test_a_manifest_that_differs_in_form_only_is_told_so(tmp_path: Path) -> None
     assert "(form only)" in run("acme_tone", "--check", "plugin.toml", folder=tmp_path).stderr
 
 
+def test_tables_that_are_no_toml_any_more_are_told_so_and_can_be_written_anew(tmp_path: Path) -> None:
+    path = manifest_in(tmp_path)
+    path.write_text(f"{HEAD}\n{MARK}\n<<<<<<< a merge gone wrong\n", encoding="utf-8")
+    assert "(it is not TOML)" in run("acme_tone", "--check", "plugin.toml", folder=tmp_path).stderr
+    assert run("acme_tone", "--write", "plugin.toml", folder=tmp_path).returncode == 0
+    assert run("acme_tone", "--check", "plugin.toml", folder=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize("action", ["--write", "--check"])
 def test_a_manifest_that_is_not_there_is_an_error_and_no_traceback(
     action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
