@@ -75,6 +75,7 @@ lock-all:
 # Write the pages that are generated; tests fail when one is stale.
 docs:
     python tests/guide/status.py --write
+    python tests/packs/readme_tables.py --write
     python -m tests.kernel.hooks_page --write
     python -m tests.docs.reference --write
 

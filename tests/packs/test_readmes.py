@@ -8,9 +8,11 @@ import tomllib
 import pytest
 
 import evalsi
+from evalsi_cli.main import main
 from tests.packs.readme_tables import NAMES, PACKS, with_table
 
-# In the README of core: `text` is number, or `text` holds none.
+COMMAND = re.compile(r"^evalsi (.+)$", re.MULTILINE)
+# In the README of core: what is read, and the number in it or none.
 READ = re.compile(r"^\| `(?P<text>[^`]+)` \| (?P<number>none|-?[\d.]+) \|$", re.MULTILINE)
 
 
@@ -34,3 +36,14 @@ def test_every_number_that_the_readme_reads_is_read_so() -> None:
         (score,) = outcome["scores"]
         told = "none" if score.get("explanation") == "The output has no number." else score["passed"]
         assert told == (number if number == "none" else True), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_that_the_readme_shows_runs(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(PACKS.parents[1])
+    commands = COMMAND.findall((PACKS / name / "README.md").read_text("utf-8"))
+    assert commands
+    for command in commands:
+        assert main(command.split()) == 0, capsys.readouterr().err
