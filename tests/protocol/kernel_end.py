@@ -114,3 +114,8 @@ def serving(*evaluators: Any, window: int = 4, kernel_window: int = 4, **limits:
 def texts(*outputs: str) -> list[dict[str, Any]]:
     """Records with these outputs."""
     return [{"id": str(number), "output": output} for number, output in enumerate(outputs)]
+
+
+def code_of(answer: Answer) -> str:
+    assert isinstance(answer, WireError), answer
+    return answer.code

@@ -12,25 +12,18 @@ from typing import Any
 import pytest
 
 from evalsi import Record, Score, Skip, evaluator
-from evalsi.context import AskError, Context
 from evalsi.definition import Definition
 from evalsi.host import Host
 from evalsi.loading import LoadError
 from evalsi_protocol.channels import MemoryChannel, memory_pair
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.limits import MIN_FRAME_BYTES
-from evalsi_protocol.machine import CancelReceived
-from tests.protocol.kernel_end import BOUND_S, Answer, KernelEnd, serving, texts
+from tests.protocol.kernel_end import BOUND_S, Answer, KernelEnd, code_of, serving, texts
 
 
 @evaluator(name="polite", version=1, needs=("output",))
 def polite(record: Record) -> bool:
     return "please" in record.output.as_text()
-
-
-def code_of(answer: Answer) -> str:
-    assert isinstance(answer, WireError), answer
-    return answer.code
 
 
 @pytest.mark.spec("SCO-1", "SCO-2", "SCO-3", "SCO-5", "OUT-2", "PNG-1", "DSC-1", "CLO-1", "BYE-1")
@@ -149,178 +142,6 @@ def test_what_an_evaluator_does_wrong_costs_its_record_only() -> None:
             assert answer == {"outcomes": {"error": len(faults), "skipped": 1, "scored": 1}}
 
 
-@pytest.mark.spec("CAN-1", "CAN-2", "PNG-1", "PNG-2", "WIN-4")
-def test_a_cancelled_request_is_answered_once_with_what_was_finished() -> None:
-    entered, go_on = threading.Event(), threading.Event()
-
-    @evaluator(name="slow", version=1)
-    def slow(record: Record) -> bool:
-        if record.id == "1":
-            entered.set()
-            assert go_on.wait(BOUND_S)
-        return True
-
-    with serving(slow) as kernel:
-        kernel.open(1, "slow")
-        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
-        assert entered.wait(BOUND_S)
-        running = kernel.ask("ping", {})
-        assert isinstance(running, dict)
-        (current,) = running["running"]
-        assert (current["request"], current["index"], current["session"]) == (request_id, 1, 1)
-        assert kernel.items[request_id] == [[1, 0, "scored", [{"passed": True}]]]
-        kernel.machine.cancel(request_id)
-        # A second request, which is cancelled before it is begun.
-        waiting = kernel.start("score", {"sessions": [1], "records": texts("a")})
-        kernel.machine.cancel(waiting)
-        kernel.send()
-        kernel.ask("ping", {})
-        go_on.set()
-        assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
-        assert code_of(kernel.wait_for(waiting)) == "protocol.cancelled"
-        assert [index for _, index, _, _ in kernel.items[request_id]] == [0, 1]
-        assert kernel.ask("ping", {}) == {"running": []}
-
-
-@pytest.mark.spec("CAN-2", "CAN-3", "PNG-1")
-def test_cancelled_async_requests_are_answered_and_give_back_their_places() -> None:
-    started = threading.Semaphore(0)
-
-    @evaluator(name="waits", version=1)
-    async def waits(record: Record) -> bool:
-        if record.output.as_text() == "wait":
-            started.release()
-            await asyncio.get_running_loop().create_future()
-        return True
-
-    with serving(waits) as kernel:
-        kernel.open(1, "waits", concurrency=2)
-        for _ in range(5):
-            request_id = kernel.start("score", {"sessions": [1], "records": texts("wait", "wait", "wait")})
-            assert started.acquire(timeout=BOUND_S)
-            assert started.acquire(timeout=BOUND_S)
-            running = kernel.ask("ping", {})
-            assert isinstance(running, dict)
-            assert [one["index"] for one in running["running"]] == [0, 1]
-            kernel.machine.cancel(request_id)
-            kernel.send()
-            assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
-        # Cancelled in the same breath as asked: whichever comes first inside, it never hangs.
-        for _ in range(20):
-            request_id = kernel.start("score", {"sessions": [1], "records": texts("wait")})
-            kernel.machine.cancel(request_id)
-            kernel.send()
-            assert code_of(kernel.wait_for(request_id)) == "protocol.cancelled"
-        assert kernel.score(texts("a", "b", "c"))[0] == {"outcomes": {"scored": 3}}
-        assert kernel.ask("ping", {}) == {"running": []}
-
-
-@pytest.mark.spec("BYE-1", "REQ-3")
-def test_bye_comes_after_the_answers_to_everything_that_still_ran() -> None:
-    @evaluator(name="waits", version=1)
-    async def waits(record: Record) -> bool:
-        await asyncio.get_running_loop().create_future()
-        return True
-
-    with serving(waits) as kernel:
-        kernel.open(1, "waits")
-        asked = [kernel.start("score", {"sessions": [1], "records": texts("a", "b")}) for _ in range(3)]
-        goodbye = kernel.start("bye", {})
-        assert kernel.wait_for(goodbye) == {}
-        assert {code_of(kernel.answers[request_id]) for request_id in asked} == {"protocol.cancelled"}
-        assert list(kernel.answers)[-1] == goodbye
-        kernel.until(lambda: kernel.machine.state.value == "ended")
-
-
-@pytest.mark.spec("CAP-2", "WIN-1")
-def test_asks_beyond_the_window_wait_and_each_gets_its_own_answer() -> None:
-    @evaluator(name="judged", version=1, asks=("judge",))
-    async def judged(record: Record, ctx: Context) -> float:
-        return float((await ctx.ask("judge.ask", {"id": record.id}))["grade"])
-
-    with serving(judged, kernel_window=3) as kernel:
-        kernel.open(1, "judged", concurrency=10)
-        request_id = kernel.start("score", {"sessions": [1], "records": texts(*"abcdefghij")})
-        for number in range(10):
-            kernel.until(lambda number=number: len(kernel.asks) > number)  # type: ignore[misc]
-            assert len(kernel.machine.unanswered) <= 3
-            ask = kernel.asks[number]
-            kernel.machine.respond(ask.id, {"grade": int(ask.body["id"])})
-            kernel.send()
-        assert kernel.wait_for(request_id) == {"outcomes": {"scored": 10}}
-        assert {index: payload[0]["value"] for _, index, _, payload in kernel.items[request_id]} == {
-            index: float(index) for index in range(10)
-        }
-
-
-@pytest.mark.spec("CAN-1", "CAP-1", "VAL-7")
-def test_an_ask_can_fail_be_given_up_and_be_refused_without_harm() -> None:
-    @evaluator(name="asks", version=1)
-    async def asks(record: Record, ctx: Context) -> bool:
-        body: dict[Any, Any] = {1: "no key"} if record.id == "2" else {"id": record.id}
-        async with asyncio.timeout(None if record.id == "0" else 0.01):
-            await ctx.ask("judge.ask", body)
-        return True
-
-    with serving(asks) as kernel:
-        kernel.open(1, "asks", concurrency=1)
-        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
-        kernel.until(lambda: kernel.asks)
-        kernel.machine.fail(kernel.asks[0].id, WireError("capability.not_bound", "No judge.", "Name one.", "config"))
-        kernel.send()
-        kernel.until(lambda: any(isinstance(event, CancelReceived) for event in kernel.events))
-        kernel.machine.respond(kernel.asks[1].id, {"late": True})
-        kernel.send()
-        assert kernel.wait_for(request_id) == {"outcomes": {"error": 3}}
-        errors = {index: payload for _, index, _, payload in kernel.items[request_id]}
-        assert (errors[0]["code"], errors[0]["blame"]) == ("capability.not_bound", "config")
-        assert "TimeoutError" in errors[1]["message"]
-        assert errors[2]["code"] == "protocol.unencodable"
-        assert kernel.score([])[0] == {"outcomes": {}}
-
-
-@pytest.mark.spec("SES-6", "SUP-3")
-def test_a_synchronous_ask_fails_when_the_kernel_goes_away() -> None:
-    seen: list[str] = []
-
-    @evaluator(name="asks", version=1)
-    def asks(record: Record, ctx: Context) -> bool:
-        for _ in range(2):
-            try:
-                ctx.ask_and_wait("judge.ask", {})
-            except AskError as error:
-                seen.append(error.error.code)
-        return True
-
-    with serving(asks) as kernel:
-        kernel.open(1, "asks")
-        kernel.start("score", {"sessions": [1], "records": texts("a", "b", "c")})
-        kernel.until(lambda: kernel.asks)
-    # One that waited and one that came too late; the other records are not begun.
-    assert seen == ["protocol.eof", "protocol.misuse"]
-
-
-@pytest.mark.spec("CAP-2", "ITM-5")
-def test_an_ask_that_is_given_up_before_a_credit_was_free_is_never_sent() -> None:
-    @evaluator(name="asks", version=1)
-    async def asks(record: Record, ctx: Context) -> bool:
-        async with asyncio.timeout(None if record.id == "0" else 0.01):
-            await ctx.ask("judge.ask", {"id": record.id})
-        return True
-
-    with serving(asks, kernel_window=1) as kernel:
-        kernel.open(1, "asks", concurrency=2)
-        request_id = kernel.start("score", {"sessions": [1], "records": texts("a", "b")})
-        kernel.until(lambda: kernel.items[request_id])
-        assert kernel.items[request_id][0][1:3] == [1, "error"]
-        (ask,) = kernel.asks
-        kernel.machine.respond(ask.id, {})
-        kernel.send()
-        assert kernel.wait_for(request_id) == {"outcomes": {"error": 1, "scored": 1}}
-        kernel.ask("ping", {})
-        assert kernel.asks == [ask]
-
-
 @pytest.mark.spec("SES-6")
 def test_a_channel_that_breaks_ends_the_host_and_says_so_once() -> None:
     class Broken(MemoryChannel):
@@ -363,18 +184,6 @@ def test_a_ping_and_garbage_in_one_piece_end_the_host_in_good_order() -> None:
     with serving(polite) as kernel:
         kernel.machine.request("ping", {})
         kernel.channel.write(kernel.machine.data_to_send() + b"\xff" * 8)
-
-
-def test_the_end_of_an_evaluator_let_out_of_its_own_task_is_an_error() -> None:
-    @evaluator(name="lets-out", version=1)
-    async def lets_out(record: Record) -> bool:
-        raise asyncio.CancelledError
-
-    with serving(lets_out) as kernel:
-        kernel.open(1, "lets-out")
-        answer, items = kernel.score(texts("a"))
-        assert answer == {"outcomes": {"error": 1}}
-        assert "CancelledError" in items[0][3]["message"]
 
 
 @evaluator(name="share", version=1, scope="dataset")
