@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 MAX_NESTING = 100
-"""How many lists and maps may stand in one another; the wire allows 128 with all that is put around a value."""
+"""How many lists and maps may stand in one another in a field; the wire allows 128 with all that is put around it."""
 
 _MAX_SHOWN_CHARS = 60
 
@@ -71,11 +71,11 @@ def a_map(name: str, value: Any) -> dict[str, Any]:
     return value
 
 
-def check_nesting(name: str, value: Any) -> None:
-    """See that a list or map is not nested too deep to travel; raises `BadField`."""
-    if _is_deeper(value, MAX_NESTING):
+def check_nesting(name: str, value: Any, levels: int) -> None:
+    """See that a list or map does not nest more levels than can travel; raises `BadField`."""
+    if _is_deeper(value, levels):
         raise BadField(
-            f"{name} is nested deeper than {MAX_NESTING} levels", "Flatten it, or write it as a text that holds JSON."
+            f"{name} is nested deeper than {levels} levels", "Flatten it, or write it as a text that holds JSON."
         )
 
 

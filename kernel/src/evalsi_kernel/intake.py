@@ -11,7 +11,17 @@ from typing import Any, NoReturn
 import msgpack
 
 from evalsi_kernel.chunks import Chunk
-from evalsi_kernel.contents import BadField, a_map, check_nesting, content, contexts, references, shown, trajectory
+from evalsi_kernel.contents import (
+    MAX_NESTING,
+    BadField,
+    a_map,
+    check_nesting,
+    content,
+    contexts,
+    references,
+    shown,
+    trajectory,
+)
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.mapping import MISSING, Mapper, Path, reach
 from evalsi_kernel.seen_ids import Repeat, SeenIds
@@ -147,14 +157,17 @@ class Intake:
                 continue
             if value is None:
                 continue
-            if kind is dict or kind is list:
-                check_nesting(name, value)
             reader = _READERS.get(name)
             if reader is not None:
                 read = reader(value)
                 if read is not None:
                     wire[name] = read
-            elif rest is None:
+                    if kind is dict or kind is list:
+                        check_nesting(name, read, MAX_NESTING)
+                continue
+            if kind is dict or kind is list:
+                check_nesting(name, value, MAX_NESTING - 1)
+            if rest is None:
                 rest = {name: value}
             else:
                 rest[name] = value
