@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 from evalsi_kernel.connection import VERSION
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
+from evalsi_kernel.sources import Source
 from evalsi_kernel.status import Ending
 
 if TYPE_CHECKING:
-    from evalsi_kernel.evaluation import Request
+    from evalsi_kernel.request import Request
 
 API_VERSION = "evals.si/v1alpha1"
 
 
-def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
+def run_manifest(request: Request, source: Source, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
     """What ran, as JSON."""
     return {
         "evalsi_version": VERSION,
@@ -32,7 +33,7 @@ def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, s
         "error": None if ending.error is None else ending.error.to_wire().to_body(),
         "started_at": started_at.isoformat(timespec="milliseconds"),
         "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "dataset": {"source": request.source.name, "records": intake.count, "sha256": request.source.sha256()},
+        "dataset": {"source": source.name, "records": intake.count, "sha256": source.sha256()},
         "evaluators": [
             {
                 "name": instance.name,

@@ -15,13 +15,14 @@ from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.engine import score_chunks
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.evaluation import Evaluation, Listener, Request
+from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.event_loop import run_in_loop, stopped_by_interrupt
 from evalsi_kernel.findings import findings
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import IntervalMethod, percentile_interval
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.pool import Pool
+from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.results_file import ResultsSpool
 from evalsi_kernel.run_manifest import run_manifest
 from evalsi_kernel.sources import Source

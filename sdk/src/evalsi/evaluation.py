@@ -19,7 +19,7 @@ from evalsi_protocol.channels import Channel
 if TYPE_CHECKING:
     import pandas
 
-    from evalsi_kernel.evaluation import Evaluation
+    from evalsi_kernel.evaluated import Evaluation
     from evalsi_kernel.planning import LocalPack, Wanted
     from evalsi_kernel.sources import Source
     from evalsi_kernel.summaries import Summary
@@ -146,10 +146,11 @@ def evaluate(
     try:
         from evalsi_kernel import catalog, evaluation
         from evalsi_kernel.mapping import parse_mapping
+        from evalsi_kernel.request import Listener, Request
     except ImportError as error:
         raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
     wanted, local = _wanted(evaluators)
-    request = evaluation.Request(
+    request = Request(
         data=_data(data),
         evaluators=wanted,
         params=params or {},
@@ -166,7 +167,7 @@ def evaluate(
         request,
         catalog.default_catalog(),
         local=local,
-        listener=evaluation.Listener() if quiet else evaluation.Listener(on_note=_print_note),
+        listener=Listener() if quiet else Listener(on_note=_print_note),
     )
     if found.error is not None:
         raise found.error

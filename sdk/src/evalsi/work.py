@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from evalsi.aggregation import Aggregation
 from evalsi.context import Context
@@ -23,10 +23,27 @@ from evalsi_protocol.greeting import choose_major, pack_hello
 from evalsi_protocol.machine import RequestReceived
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from evalsi.async_scoring import AsyncScorer
-    from evalsi.host import Host
 
 _T = TypeVar("_T")
+
+
+class Answering(Protocol):
+    """Who takes the answers: what a `Host` is to its work."""
+
+    window: int
+
+    def is_cancelled(self, request_id: int) -> bool: ...
+
+    def open_buffer(self, request_id: int) -> ItemBuffer: ...
+
+    def respond(self, request_id: int, body: dict[str, Any]) -> None: ...
+
+    def fail(self, request_id: int, error: WireError) -> None: ...
+
+    def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]: ...
 
 
 class Refusal(Exception):
@@ -41,7 +58,7 @@ class Work:
     """The pack's side of a session: its evaluators and the sessions opened on them."""
 
     def __init__(
-        self, host: Host, name: str, version: str, load: Callable[[], dict[str, Definition]], running: Running
+        self, host: Answering, name: str, version: str, load: Callable[[], dict[str, Definition]], running: Running
     ) -> None:
         self._host = host
         self._name = name

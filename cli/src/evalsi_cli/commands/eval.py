@@ -10,17 +10,22 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalsi_cli.completions import complete_evaluators
 from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
 from evalsi_cli.terminal import ProgressLine, paint
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.evaluation import Evaluation, Listener, Request, evaluate
+from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
 from evalsi_kernel.planning import Wanted
+from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.status import Status
+
+if TYPE_CHECKING:
+    from evalsi_kernel.evaluated import Evaluation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,51 @@
+"""What came out of an evaluation.
+
+It must not know how it was run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalsi_kernel.errors import EvalsiError, UsageError
+from evalsi_kernel.status import Status
+
+if TYPE_CHECKING:
+    from evalsi_kernel.findings import Finding
+    from evalsi_kernel.instances import Instance
+    from evalsi_kernel.results_file import ResultsSpool
+    from evalsi_kernel.summaries import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came out."""
+
+    status: Status
+    error: EvalsiError | None
+    records: int
+    instances: tuple[Instance, ...]
+    summaries: tuple[Summary, ...]
+    findings: tuple[Finding, ...]
+    manifest: dict[str, Any]
+    spool: ResultsSpool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Manifest, summaries and findings as JSON; the results themselves are in the file."""
+        return {
+            "status": self.status.value,
+            "manifest": self.manifest,
+            "summaries": [summary.to_dict() for summary in self.summaries],
+            "findings": [
+                {"severity": finding.severity, "message": finding.message, "mend": finding.mend}
+                for finding in self.findings
+            ],
+        }
+
+    def write(self, path: Path) -> None:
+        """Write `results.json`; raises `OutputError`."""
+        if self.spool is None:
+            raise UsageError("The results were not kept.", "Evaluate with keep_results, or name an output.")
+        self.spool.write(path, self.manifest, [summary.to_dict() for summary in self.summaries])

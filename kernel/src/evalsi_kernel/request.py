@@ -1,0 +1,87 @@
+"""What to evaluate and how, checked as far as that costs nothing; and who listens.
+
+It must not know how it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evalsi_kernel.errors import UsageError
+from evalsi_kernel.extensions import check_path
+from evalsi_kernel.planning import Wanted
+from evalsi_kernel.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to evaluate, and how.
+
+    Args:
+        data: what `--data` names, or a source of rows at hand.
+        evaluators: what to score them with.
+        params: evaluator's name → its params, for those that do not carry their own.
+        mapping: field → path, from `--map`.
+        limit: score so many records only; None scores all.
+        concurrency: records in flight at once within a pack that waits (judges, async functions).
+        processes: of a pack that computes; None takes one a core.
+        cluster_by: the metadata key that names a record's cluster.
+        confidence: level of the intervals, between 0 and 1.
+        ci: "auto", or the name of an interval method such as "bootstrap".
+        output: where to write `results.json`; None writes none.
+        keep_results: keep every result and record at hand, for `Evaluation.results`.
+    """
+
+    data: str | Source
+    evaluators: Sequence[Wanted]
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mapping: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    limit: int | None = None
+    concurrency: int = 16
+    processes: int | None = None
+    cluster_by: str | None = None
+    confidence: float = 0.95
+    ci: str = "auto"
+    output: Path | None = None
+    keep_results: bool = False
+
+    def check(self) -> None:
+        """Refuse what cannot be, before any work; raises `UsageError`, `ConfigError` or `OutputError`."""
+        if isinstance(self.data, str):
+            check_path(self.data)
+        if self.concurrency < 1:
+            raise UsageError(
+                f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more."
+            )
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"limit is {self.limit}; at least one record must be scored.", "Use 1 or more.")
+        if not 0 < self.confidence < 1:
+            raise UsageError(f"confidence is {self.confidence:g}; it lies between 0 and 1.", "Use 0.95, for example.")
+        if self.output is not None:
+            from evalsi_kernel.output_check import check_output  # Only who writes pays for it.
+
+            check_output(self.output)
+
+
+def _hear_nothing(_: object) -> None:
+    """What a listener does that does not listen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who hears how an evaluation goes.
+
+    Args:
+        on_note: gets a sentence for a person, such as that an environment is being built.
+        on_records: gets the number of records that every evaluator has answered for.
+    """
+
+    on_note: Callable[[str], None] = _hear_nothing
+    on_records: Callable[[int], None] = _hear_nothing
+
+
+NOBODY = Listener()
+"""Who listens when nobody does."""
