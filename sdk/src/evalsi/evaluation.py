@@ -194,8 +194,11 @@ def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
         if isinstance(ref, str):
             wanted.append(Wanted(ref, name, params))
         else:
-            wanted.append(Wanted("", name, params, local=len(targets)))
-            targets.append(ref)
+            # One function may run twice, under two names with other params.
+            known = next((index for index, target in enumerate(targets) if target is ref), None)
+            if known is None:
+                targets.append(ref)
+            wanted.append(Wanted("", name, params, local=len(targets) - 1 if known is None else known))
     return wanted, _local_pack(from_objects(targets), LocalPack) if targets else None
 
 
