@@ -89,3 +89,9 @@ def test_pandas_gets_a_row_a_score_and_an_empty_value_for_what_is_none() -> None
     assert len(table) == 6
     assert table["value"].dropna().tolist() == [1.0, 1.0, 0.0]
     assert set(table["outcome"]) == {"scored", "skipped"}
+
+
+def test_builtin_is_a_name_for_the_packs_that_come_along() -> None:
+    result = evalsi.evaluate(QA, ["builtin/latency", "builtin/json-valid"], quiet=True)
+    assert (result["latency"].mean, result["json-valid"].mean) == (517.5, 0.0)
+    assert {one["evaluator_ref"] for one in result.results} == {"core/latency@1", "core/json-valid@1"}
