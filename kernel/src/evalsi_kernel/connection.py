@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalsi_kernel.transports import Transport
-from evalsi_protocol.errors import ProtocolError, WireError
+from evalsi_protocol.errors import LocalMisuse, ProtocolError, WireError
 from evalsi_protocol.greeting import kernel_hello
 from evalsi_protocol.machine import (
     ErrorReceived,
@@ -25,6 +25,8 @@ from evalsi_protocol.machine import (
 from evalsi_protocol.methods import PACK_REQUESTS, UNWINDOWED
 
 VERSION = "0.4.0"
+# How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate.
+ASK_WINDOW = 64
 OnItems = Callable[[list[list[Any]]], None]
 Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -69,7 +71,7 @@ class Connection:
 
     def __init__(self, transport: Transport, answer: Answer = not_bound) -> None:
         self._transport = transport
-        self._machine = Machine("kernel")
+        self._machine = Machine("kernel", window=ASK_WINDOW)
         self._answer = answer
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._on_items: dict[int, OnItems] = {}
@@ -86,7 +88,7 @@ class Connection:
 
     async def hello(self) -> dict[str, Any]:
         """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
-        return await self.request("hello", kernel_hello("evalsi", VERSION, PACK_REQUESTS))
+        return await self.request("hello", kernel_hello("evalsi", VERSION, PACK_REQUESTS, window=ASK_WINDOW))
 
     async def request(self, method: str, body: Any, on_items: OnItems | None = None) -> dict[str, Any]:
         """Ask once a credit is free; returns the response's body.
@@ -148,6 +150,17 @@ class Connection:
         await self._end(WireError("protocol.eof", "The session was closed.", "", "kernel"))
 
     async def _read(self) -> None:
+        try:
+            await self._read_all()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            # Whoever waits must hear of it; a reader that dies in silence would let them wait for ever.
+            fault = f"the kernel's reader failed: {type(error).__name__}: {error}"
+            await self._end(WireError("kernel.internal", fault, "Report it.", "kernel"))
+            raise
+
+    async def _read_all(self) -> None:
         while not self.is_over.is_set():
             data = await self._transport.read()
             for event in self._machine.receive(data) if data else self._machine.receive_eof():
@@ -192,12 +205,19 @@ class Connection:
 
     async def _serve(self, request: RequestReceived) -> None:
         try:
-            body = await self._answer(request.method, request.body)
-        except RequestFailed as failure:
-            self._machine.fail(request.id, failure.error)
-        else:
-            self._machine.respond(request.id, body)
-        self._send()
+            self._machine.respond(request.id, await self._answer(request.method, request.body))
+        except (RequestFailed, LocalMisuse) as failure:
+            self._refuse(request.id, failure.error)
+        except Exception as error:
+            self._refuse(request.id, WireError("kernel.internal", f"{type(error).__name__}: {error}", "", "kernel"))
+            raise
+        finally:
+            self._send()
+
+    def _refuse(self, request_id: int, error: WireError) -> None:
+        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        with suppress(LocalMisuse):
+            self._machine.fail(request_id, error)
 
     async def _end(self, error: WireError) -> None:
         if self._ended is None:

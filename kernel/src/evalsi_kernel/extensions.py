@@ -187,6 +187,9 @@ def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
         return "stdin", ONLY_ONE
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri):
         return "schemes", scheme[1].lower()
+    if os.path.exists(uri) and not os.path.isfile(uri):
+        # A named pipe, /dev/stdin or <(…): a stream whose name says nothing of its format.
+        return "stdin", ONLY_ONE
     file_name = os.path.basename(uri).lower()
     fitting = [suffix for suffix in extensions.names("suffixes") if file_name.endswith(suffix)]
     if fitting:

@@ -19,7 +19,7 @@ from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.event_loop import run_in_loop, stopped_by_interrupt
 from evalsi_kernel.findings import findings
 from evalsi_kernel.intake import Intake
-from evalsi_kernel.intervals import IntervalMethod, percentile_interval
+from evalsi_kernel.intervals import Interval, IntervalMethod, percentile_interval
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.request import Listener, Request
@@ -168,12 +168,21 @@ class _Scoring:
         replicates = self._whole.get(session)
         if replicates is None:
             return summaries
-        names = list(tally.metrics)
         count = self._states[session].count
         return [
-            replace(summary, n=count, ci=percentile_interval(replicates.get(name, ()), self._request.confidence))
-            for name, summary in zip(names, summaries, strict=True)
+            replace(
+                summary, n=count, ci=_resampled_interval(summary, replicates.get(name, ()), self._request.confidence)
+            )
+            for name, summary in zip(tally.metrics, summaries, strict=True)
         ]
+
+
+def _resampled_interval(summary: Summary, replicates: Sequence[float], level: float) -> Interval | None:
+    """The interval of a metric of the whole data; none where resampling shifts the metric away from its own value."""
+    interval = percentile_interval(replicates, level)
+    if interval is None or summary.mean is None or not interval.low <= summary.mean <= interval.high:
+        return None
+    return interval
 
 
 def _finite_columns(replicates: object) -> dict[str, list[float]]:

@@ -93,8 +93,10 @@ class MemoryTransport:
         self._outgoing.put(b"")
 
     def _from_pack(self, data: bytes) -> None:
-        if not self._loop.is_closed():
+        try:
             self._loop.call_soon_threadsafe(self._incoming.put_nowait, data)
+        except RuntimeError as error:
+            raise BrokenPipeError("the kernel's loop is closed") from error
 
 
 class _PackChannel:

@@ -87,6 +87,8 @@ class Work:
         except Refusal as refusal:
             self._host.fail(request.id, refusal.error)
         except LoadError as error:
+            if error.__cause__ is not None:
+                traceback.print_exception(error.__cause__, file=sys.stderr)
             self._host.fail(request.id, WireError("pack.import", str(error), "", "pack"))
         except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
             traceback.print_exc(file=sys.stderr)

@@ -8,12 +8,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from gzip import BadGzipFile, GzipFile
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from evalsi_kernel.errors import DatasetError
-
-if TYPE_CHECKING:
-    from .file_bytes import HashedReader
 
 # zstandard gives all that a piece holds at once; small pieces keep that small.
 _ZSTD_PIECE_BYTES = 8 * 1024
@@ -21,7 +18,15 @@ _ZSTD_PIECE_BYTES = 8 * 1024
 _ZSTD_WINDOW_BYTES = 2**27
 
 
-def gunzip(raw: HashedReader, name: str, block_bytes: int) -> Iterator[bytes]:
+class Compressed(Protocol):
+    """The bytes of an archive, and how many were read."""
+
+    position_bytes: int
+
+    def read(self, size_bytes: int) -> bytes: ...
+
+
+def gunzip(raw: Compressed, name: str, block_bytes: int) -> Iterator[bytes]:
     """The bytes in a gzip archive, in blocks of `block_bytes`; `DatasetError` where it is cut off or damaged."""
     # Its type asks for `seek` too, which only a rewind needs.
     with GzipFile(fileobj=raw) as archive:  # type: ignore[call-overload]
@@ -34,7 +39,7 @@ def gunzip(raw: HashedReader, name: str, block_bytes: int) -> Iterator[bytes]:
             raise _damaged("gzip", raw, name, cause) from cause
 
 
-def unzstd(raw: HashedReader, name: str, block_bytes: int) -> Iterator[bytes]:
+def unzstd(raw: Compressed, name: str, block_bytes: int) -> Iterator[bytes]:
     """The bytes in a zstd archive, in blocks of about `block_bytes`; `DatasetError` where it is cut off or damaged."""
     from zstandard import ZstdDecompressor, ZstdError
 
@@ -59,13 +64,13 @@ def unzstd(raw: HashedReader, name: str, block_bytes: int) -> Iterator[bytes]:
         raise _cut_off("zstd", raw, name)
 
 
-def _cut_off(kind: str, raw: HashedReader, name: str) -> DatasetError:
+def _cut_off(kind: str, raw: Compressed, name: str) -> DatasetError:
     return DatasetError(
         f"{name}, byte {raw.position_bytes}: the {kind} archive is cut off here.", "Make it again, or fetch it whole."
     )
 
 
-def _damaged(kind: str, raw: HashedReader, name: str, cause: Exception) -> DatasetError:
+def _damaged(kind: str, raw: Compressed, name: str, cause: Exception) -> DatasetError:
     return DatasetError(
         f"{name}, before byte {raw.position_bytes}: this is no {kind} archive, or a damaged one ({cause}).",
         "Make it again, fetch it again, or take the compression's end off its name.",
