@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from evalsi_kernel.evaluated import Evaluation
     from evalsi_kernel.planning import LocalPack, Wanted
+    from evalsi_kernel.request import Request
     from evalsi_kernel.sources import Source
     from evalsi_kernel.summaries import Summary
 
@@ -140,13 +141,13 @@ def evaluate(
         quiet: say nothing on stderr while environments are built.
 
     Raises:
-        evalsi_kernel.errors.EvalsiError: a sentence with a mend; nothing was scored.
+        evalsi_kernel.errors.EvalsiError: a sentence with a mend. When the data broke on the way, what was scored until
+            then is its `details["result"]`.
         ImportError: no kernel is installed.
     """
     try:
-        from evalsi_kernel import catalog, evaluation
         from evalsi_kernel.mapping import parse_mapping
-        from evalsi_kernel.request import Listener, Request
+        from evalsi_kernel.request import Request
     except ImportError as error:
         raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
     wanted, local = _wanted(evaluators)
@@ -163,13 +164,17 @@ def evaluate(
         output=None if output is None else Path(output),
         keep_results=True,
     )
-    found = evaluation.evaluate(
-        request,
-        catalog.default_catalog(),
-        local=local,
-        listener=Listener() if quiet else Listener(on_note=_print_note),
-    )
+    return _run(request, local, quiet=quiet)
+
+
+def _run(request: Request, local: LocalPack | None, *, quiet: bool) -> Result:
+    from evalsi_kernel import catalog, evaluation
+    from evalsi_kernel.request import NOBODY, Listener
+
+    listener = NOBODY if quiet else Listener(on_note=_print_note)
+    found = evaluation.evaluate(request, catalog.default_catalog(), local=local, listener=listener)
     if found.error is not None:
+        found.error.details["result"] = Result(found)
         raise found.error
     return Result(found)
 
