@@ -17,7 +17,7 @@ HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
 def anchors_of(page: str) -> set[str]:
-    """What headings are linked by: small letters, hyphens for blanks, no marks; those alike numbered from the second."""
+    """What headings are linked by: small letters, hyphens for blanks, no marks; those alike are numbered."""
     seen = Counter[str]()
     anchors = set()
     for heading in HEADING.findall(FENCE.sub("", page)):
