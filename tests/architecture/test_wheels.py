@@ -97,3 +97,25 @@ def test_the_metapackage_brings_the_command_and_the_built_in_packs(wheels: Path,
             "README.md",
             "src",
         }
+        assert list((carried / "src").rglob("*.py"))
+
+
+def test_an_installed_evalsi_scores_a_file_with_packs_that_the_checkout_does_not_give(
+    wheels: Path, tmp_path: Path
+) -> None:
+    python = install("evalsi", wheels, tmp_path)
+    data = tmp_path / "qa.jsonl"
+    data.write_bytes((ROOT / "examples" / "quickstart" / "qa.jsonl").read_bytes())
+    scored = subprocess.run(
+        [python.parent / "evalsi", "eval", "--data", data, "--evaluators", "exact-match,numeric-match,latency,rouge"],
+        cwd=tmp_path,
+        env={**ENVIRONMENT, "EVALSI_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert scored.returncode == 0, scored.stderr
+    assert "exact-match    6  0.333" in scored.stdout
+    assert "building the environment of core (first use)" in scored.stderr
+    assert str(ROOT) not in scored.stderr
