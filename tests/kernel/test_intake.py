@@ -139,11 +139,11 @@ def test_columns_that_no_field_takes_are_metadata() -> None:
 
 
 def test_columns_join_the_metadata_that_is_there_whose_own_values_stand() -> None:
-    intake = Intake(Lines([{"topic": "old", "a": 1, "metadata": {"topic": "new", "a": 1, "b": 2}}, {"topic": "x"}]))
+    rows: list[dict[str, Any]] = [{"topic": "old", "a": 1, "metadata": {"topic": "new", "a": 1}}, {"topic": "x"}]
     assert record({"topic": "old", "a": 1, "metadata": {"topic": "new", "b": 2}}) == {
         "metadata": {"topic": "new", "a": 1, "b": 2}
     }
-    assert read(intake).shadowed == {"topic": 1}
+    assert read(Intake(Lines(rows))).shadowed == {"topic": 1}
 
 
 def test_the_columns_are_known_in_order_of_appearance_and_of_very_many_only_the_first() -> None:
@@ -166,7 +166,9 @@ def test_ids_are_text_and_a_missing_one_is_the_position_from_0() -> None:
 @pytest.mark.parametrize(("record_id", "shown"), [(7.0, "7.0"), (True, "True"), (["a"], r"\['a'\]"), ({}, "{}")])
 def test_an_id_that_is_neither_text_nor_an_integer_is_refused(record_id: Any, shown: str) -> None:
     error = refusal({"id": record_id})
-    with pytest.raises(DatasetError, match=rf"^qa.jsonl, line 1: id is {shown}, which is neither text nor an integer\."):
+    with pytest.raises(
+        DatasetError, match=rf"^qa.jsonl, line 1: id is {shown}, which is neither text nor an integer\."
+    ):
         raise error
 
 
@@ -232,7 +234,7 @@ def test_mapped_columns_become_fields_and_their_columns_are_known_as_they_are_in
 
 
 def test_a_mapped_column_that_is_missing_is_counted_by_record() -> None:
-    rows = [{"q": "a", "x": 1}, {"x": 1}, {"x": 1}]
+    rows: list[dict[str, Any]] = [{"q": "a", "x": 1}, {"x": 1}, {"x": 1}]
     assert read(Intake(Lines(rows), parse_mapping(["input=q", "output=gone"]))).mapped_missing == {
         "input": 2,
         "output": 3,

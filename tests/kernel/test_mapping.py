@@ -72,7 +72,9 @@ def test_a_path_reaches_through_maps_and_lists_and_names_with_dots(path: str, va
     assert reach(row, tuple(path.split("."))) == value
 
 
-@pytest.mark.parametrize("path", ["gone", "plain.x", "list.3", "list.-4", "list.--1", "list.x", "list.", "list.²", "none.x"])
+@pytest.mark.parametrize(
+    "path", ["gone", "plain.x", "list.3", "list.-4", "list.--1", "list.x", "list.", "list.²", "none.x"]
+)
 def test_a_path_that_leads_nowhere_is_missing(path: str) -> None:
     assert reach({"plain": 1, "list": [1, 2, 3], "none": None}, tuple(path.split("."))) is MISSING
 

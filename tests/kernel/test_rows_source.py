@@ -16,7 +16,7 @@ from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.rows_source import ROWS_IN_A_CHUNK, RowsSource
 
 
-class Colour(str, Enum):
+class Colour(str, Enum):  # noqa: UP042 - whose text is not its value, unlike that of a StrEnum
     RED = "red"
 
 
@@ -110,7 +110,9 @@ def hash_of(*given: Mapping[str, Any]) -> str | None:
 
 def test_the_hash_tells_rows_apart_and_not_the_order_of_their_keys() -> None:
     assert hash_of({"a": 1, "b": "é"}) == hash_of({"b": "é", "a": 1})
-    assert len({hash_of(*given) for given in ([], [{"a": 1}], [{"a": "1"}], [{"a": 1}, {"a": 1}], [{"a": "\ud800"}])}) == 5
+    assert (
+        len({hash_of(*given) for given in ([], [{"a": 1}], [{"a": "1"}], [{"a": 1}, {"a": 1}], [{"a": "\ud800"}])}) == 5
+    )
 
 
 def test_an_integer_of_any_size_comes_through_for_the_intake_to_judge() -> None:

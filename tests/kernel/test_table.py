@@ -47,7 +47,9 @@ def test_the_table_of_the_readme_comes_out_to_the_byte() -> None:
 
 
 def test_the_same_table_in_markdown() -> None:
-    assert markdown_table(6, 3, readme_summaries()) == """\
+    assert (
+        markdown_table(6, 3, readme_summaries())
+        == """\
 6 records · 3 evaluators
 
 | metric | n | mean | 95% CI | skipped | errors |
@@ -55,6 +57,7 @@ def test_the_same_table_in_markdown() -> None:
 | exact-match | 6 | 0.333 | [0.097, 0.700] | 0 | 0 |
 | numeric-match | 3 | 0.667 | [0.208, 0.939] | 3 | 0 |
 | latency | 6 | 517.500 | [276.409, 758.591] | 0 | 0 |"""
+    )
 
 
 @pytest.mark.parametrize("make", [text_table, markdown_table])

@@ -46,7 +46,11 @@ def error_of(outcome: Outcome, *outputs: OutputInfo, beside: Outcome | None = No
 def test_passes_numbers_and_labels_are_summed_up_by_their_kind() -> None:
     judge = tally(OutputInfo("ok", "pass"), OutputInfo("score", "number", unit="ms"), OutputInfo("class", "label"))
     for passed, value, label in ((True, 1.0, "a"), (False, 2, "b"), (True, 4.5, "a")):
-        scores = ({"name": "ok", "passed": passed}, {"name": "score", "value": value}, {"name": "class", "label": label})
+        scores = (
+            {"name": "ok", "passed": passed},
+            {"name": "score", "value": value},
+            {"name": "class", "label": label},
+        )
         added(judge, scored(*scores))
     ok, score, label_summary = judge.summaries(None)
     assert (ok.metric, ok.kind, ok.n, ok.mean, ok.ci and ok.ci.method) == ("ok", "pass", 3, 2 / 3, "wilson")
@@ -102,7 +106,8 @@ def test_a_score_that_is_not_a_number_and_one_that_was_never_made_leave_the_mean
     values = (0.9, 0.8, float("nan"), 0.7)
     column = added(judge, *(scored({"value": value}) for value in values), failed("provider 500"))
     (summary,) = judge.summaries(None)
-    assert (summary.n, summary.mean, summary.errors) == (3, pytest.approx(0.8, abs=1e-15), 2)
+    assert (summary.n, summary.errors) == (3, 2)
+    assert summary.mean == pytest.approx(0.8, abs=1e-15)
     assert [kind for kind, _ in column] == ["scored", "scored", "error", "scored", "error"]
 
 

@@ -39,7 +39,7 @@ def test_a_latency_with_its_unit_becomes_milliseconds(latency: str, milliseconds
 
 @pytest.mark.parametrize("latency", ["fast", "0.29", "-1s", "1e999s", "s", "1 s 2", "٣s", 0.3, True, ["1s"]])
 def test_a_latency_that_is_no_duration_with_a_unit_is_refused_with_an_example(latency: Any) -> None:
-    with pytest.raises(BadField, match="usage.latency is .* no duration with its unit") as caught:
+    with pytest.raises(BadField, match=r"usage.latency is .* no duration with its unit") as caught:
         read_usage({"latency": latency})
     assert "0.29s" in caught.value.mend
 
@@ -67,7 +67,7 @@ def test_a_latency_in_milliseconds_stands_beside_any_other_latency() -> None:
     ],
 )
 def test_what_is_no_finite_number_of_zero_or_more_is_refused(name: str, value: Any, what: str) -> None:
-    with pytest.raises(BadField, match=f"usage.{name} is .*{what}"):
+    with pytest.raises(BadField, match=rf"usage\.{name} is .*{what}"):
         read_usage({name: value})
 
 
@@ -86,7 +86,7 @@ def test_names_that_nobody_knows_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("given", ["0.29s", 3, [1]])
 def test_usage_that_is_no_object_is_refused(given: Any) -> None:
-    with pytest.raises(BadField, match="usage is .*not an object"):
+    with pytest.raises(BadField, match=r"usage is .*not an object"):
         read_usage(given)
 
 

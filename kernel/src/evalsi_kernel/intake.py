@@ -65,6 +65,7 @@ class Intake:
         cluster_by: the metadata key (or field path) that names a record's cluster.
 
     Attributes:
+        source: gives the rows.
         count: how many records came so far.
         columns: the names in the rows so far, in order of first appearance; of very many, the first 200.
         mapped_missing: for each mapped field how many records lack its column.
@@ -82,7 +83,7 @@ class Intake:
         self.columns: dict[str, None] = {}
         self.shadowed: dict[str, int] = {}
         self.mapping = mapping or {}
-        self._source = source
+        self.source = source
         self._limit = limit
         self._cluster_by = cluster_by
         self._seen = SeenIds()
@@ -100,7 +101,7 @@ class Intake:
         Raises:
             DatasetError: a row cannot be a record; the message says where and why.
         """
-        for given in self._source.chunks():
+        for given in self.source.chunks():
             rows = given if self._limit is None else given[: self._limit - self.count]
             if rows:
                 yield from _cut(self._chunk(rows))
@@ -207,10 +208,10 @@ class Intake:
     # -- refusals -------------------------------------------------------------------------------------------------
 
     def _refuse(self, number: int, message: str, mend: str) -> NoReturn:
-        raise DatasetError(f"{self._source.name}, {self._source.unit} {number}: {message}.", mend)
+        raise DatasetError(f"{self.source.name}, {self.source.unit} {number}: {message}.", mend)
 
     def _refuse_repeat(self, repeat: Repeat, ids: list[str], numbers: list[int]) -> NoReturn:
-        name, unit = self._source.name, self._source.unit
+        name, unit = self.source.name, self.source.unit
         raise DatasetError(
             f"{name}, {unit} {numbers[repeat.position]}: the id {ids[repeat.position]!r} stands in {unit} {repeat.row}"
             f' already (7 and "7" are the same id, and a record without one takes its position, from 0).',

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from evalsi_kernel.connection import VERSION
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
-from evalsi_kernel.sources import Source
 from evalsi_kernel.status import Ending
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 API_VERSION = "evals.si/v1alpha1"
 
 
-def run_manifest(request: Request, source: Source, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
-    """What ran, as JSON."""
+def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
+    """What ran, as JSON in the form that docs/reference/results.schema.json fixes."""
+    source = intake.source
     return {
         "evalsi_version": VERSION,
         "api_version": API_VERSION,

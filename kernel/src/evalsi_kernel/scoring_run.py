@@ -68,7 +68,7 @@ async def _run(
         raise ending.error
     if ending.status is Status.COMPLETE and not intake.count:
         raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
-    return scoring.finish(ending, source, intake, started_at)
+    return scoring.finish(ending, intake, started_at)
 
 
 async def _start(pools: Sequence[Pool]) -> None:
@@ -142,10 +142,10 @@ class _Scoring:
         if self._spool is not None:
             self._spool.add_whole(tally.instance, outcome)
 
-    def finish(self, ending: Ending, source: Source, intake: Intake, started_at: datetime) -> Evaluation:
+    def finish(self, ending: Ending, intake: Intake, started_at: datetime) -> Evaluation:
         """Sum up, and write the file when one was asked for."""
         summaries = tuple(summary for tally in self._tallies for summary in self._summaries(tally))
-        manifest = run_manifest(self._request, source, self._plan, ending, intake, started_at)
+        manifest = run_manifest(self._request, self._plan, ending, intake, started_at)
         evaluation = Evaluation(
             ending.status,
             ending.error,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from evalsi_protocol.channels import Channel
@@ -119,4 +120,6 @@ class _PackChannel:
             self._send(data)
 
     def close(self) -> None:
-        self._send(b"")
+        # A kernel whose loop is closed has seen the end already.
+        with suppress(BrokenPipeError):
+            self._send(b"")
