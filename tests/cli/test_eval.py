@@ -88,6 +88,12 @@ def test_an_evaluator_can_run_twice_under_two_names(answers: Path) -> None:
     assert (found["strict"]["mean"], found["loose"]["mean"]) == (0.5, 0.75)
 
 
+def test_a_param_of_a_name_of_this_run_reaches_only_that_one(answers: Path) -> None:
+    words = ("--data", answers, *MAPPED, "--evaluators", "loose=exact-match,exact-match")
+    found = summaries(*words, "--param", "exact-match.normalize=false")
+    assert (found["exact-match"]["mean"], found["loose"]["mean"]) == (0.5, 0.75)
+
+
 def test_limit_scores_the_first_records_only(answers: Path) -> None:
     assert summaries("--data", answers, *MAPPED, "--limit", "3", "--evaluators", "exact-match")["exact-match"]["n"] == 3
 
@@ -113,7 +119,7 @@ def test_ci_bootstrap_resamples_also_the_metrics_of_the_whole_data() -> None:
     assert found["corpus-bleu"]["n"] == 6
     interval = found["corpus-bleu"]["ci"]
     assert isinstance(interval, dict)
-    assert interval["low"] < found["corpus-bleu"]["mean"] <= interval["high"]  # type: ignore[operator]
+    assert interval["low"] < found["corpus-bleu"]["mean"] <= interval["high"]
 
 
 def test_output_holds_manifest_summaries_results_and_records(tmp_path: Path) -> None:

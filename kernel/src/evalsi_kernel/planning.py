@@ -169,22 +169,25 @@ def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
 
 
 def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]]) -> list[_Found]:
-    """Give each evaluator the params that are named for it, by the user's name for it or by the evaluator's own."""
-    known = {name for one in found for name in (one.name, one.info.name, one.want.ref, one.info.ref)}
-    for name in params:
-        if name not in known:
-            names = ", ".join(one.name for one in found)
+    """Give each evaluator the params that are named for it: by its name in this run, or else by the evaluator's own."""
+    given: list[dict[str, Any]] = [{} for _ in found]
+    for name, values in params.items():
+        fitting = [index for index, one in enumerate(found) if one.name == name]
+        fitting = fitting or [
+            index for index, one in enumerate(found) if name in (one.info.name, one.info.ref, one.want.ref)
+        ]
+        if not fitting:
+            names = [one.name for one in found]
             raise UsageError(
                 f"--param names {name!r}, which is not among the evaluators of this run.",
-                f"{did_you_mean(name, known)} They are {names}.".strip(),
+                f"{did_you_mean(name, names)} They are {', '.join(names)}.".strip(),
             )
-    full = []
-    for one in found:
-        own: dict[str, Any] = {}
-        for name in (one.info.ref, one.want.ref, one.info.name, one.name):
-            own |= params.get(name, {})
-        full.append(one._replace(want=one.want._replace(params=own | dict(one.want.params))))
-    return full
+        for index in fitting:
+            given[index] |= values
+    return [
+        one._replace(want=one.want._replace(params=own | dict(one.want.params)))
+        for one, own in zip(found, given, strict=True)
+    ]
 
 
 def _check_all_params(found: Sequence[_Found]) -> None:
