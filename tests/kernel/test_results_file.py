@@ -273,6 +273,14 @@ def test_a_file_replaces_an_older_one_and_follows_a_link_to_it(tmp_path: Path) -
     assert json.loads(real.read_text())["schema_version"] == 1
 
 
+def test_who_reads_the_older_file_while_it_is_replaced_reads_it_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text("old")
+    with path.open() as reader:
+        written(ResultsSpool(), path)
+        assert reader.read() == "old"
+
+
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
