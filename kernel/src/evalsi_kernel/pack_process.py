@@ -10,6 +10,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,6 +19,8 @@ from evalsi_kernel.spawning import Spawned, remove_scratch
 from evalsi_kernel.transports import READ_BYTES, StreamTransport
 
 TAIL_LINES = 20
+TAIL_CHARS = 3000
+LINE_CHARS = 400
 LEAVE_S = 1.0
 
 
@@ -36,7 +39,11 @@ class PackProcess:
         self._scratch = spawned.scratch
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._stderr = asyncio.create_task(self._keep_tail(stderr))
-        self._gone = asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+        # A thread of its own: the loop's are few, and one that waits for each of many processes would leave none.
+        waiter = ThreadPoolExecutor(1, "evalsi-wait")
+        self._gone = asyncio.get_running_loop().run_in_executor(waiter, self._process.wait)
+        self._gone.add_done_callback(self._let_go)
+        waiter.shutdown(wait=False)
         self.transport = transport
 
     @property
@@ -46,8 +53,15 @@ class PackProcess:
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines that the pack wrote to stderr."""
-        return "\n".join(self._tail)
+        """The last lines that the pack wrote to stderr, the long ones cut."""
+        lines: list[str] = []
+        room = TAIL_CHARS
+        for line in reversed(self._tail):
+            lines.append(line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…")
+            room -= len(lines[-1])
+            if room < 0:
+                break
+        return "\n".join(reversed(lines))
 
     def resident_bytes(self) -> int:
         """Memory in use; 0 where the system does not tell."""
@@ -58,8 +72,13 @@ class PackProcess:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     async def end_of_life(self) -> str:
-        """Wait until the process is gone and its stderr read; a phrase that says how it ended."""
-        code = await asyncio.shield(self._gone)
+        """Wait until a process whose stream has ended is gone and its stderr read; a phrase that says how it ended."""
+        try:
+            code = await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
+        except TimeoutError:
+            self.kill()
+            await asyncio.shield(self._gone)
+            return "closed its stream without an end and was ended"
         with suppress(asyncio.TimeoutError):
             # A grandchild may hold stderr open for ever.
             await asyncio.wait_for(asyncio.shield(self._stderr), LEAVE_S)
@@ -89,6 +108,14 @@ class PackProcess:
             for pipe in self._pipes:
                 pipe.close()
             remove_scratch(self._scratch)
+
+    def _let_go(self, _: asyncio.Future[int]) -> None:
+        """Once the process is gone its stream must end, though a child of it may hold the pipes open for ever."""
+        self._signal(signal.SIGKILL)
+        loop = asyncio.get_running_loop()
+        for pipe in self._pipes:
+            # What the process wrote before its end is read until then.
+            loop.call_later(LEAVE_S, pipe.close)
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -248,7 +248,7 @@ class Pool:
     async def _recover(self, worker: Worker) -> None:
         flights = worker.flights
         if not worker.is_over and not flights:
-            self.replacements += 1
+            self.replacements += bool(worker.fault)
             return
         self.restarts += 1
         epitaph = await worker.epitaph()
