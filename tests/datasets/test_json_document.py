@@ -95,7 +95,27 @@ def test_the_elements_before_a_fault_come_first(qa: Path) -> None:
     assert fault_of(qa)[2] == [{"a": 1}, {"a": 2}]
 
 
-WHOLE = '{"about": {"n": -12.5e3}, "data": [{"a": "x\\u00e9\\ud83d\\ude00"}, {"b": [true, null]}]}'
+@pytest.mark.parametrize("number", ["-12", "1.5", "1e5", "-0.5E+10", "true", "null", '"1."'])
+@pytest.mark.parametrize("form", ['{"n": %s, "data": [{"a": 1}]}', '{"data": [{"a": 1}], "side": [7, %s]}'])
+def test_a_value_outside_the_records_may_end_a_block_anywhere(qa: Path, form: str, number: str) -> None:
+    qa.write_text(form % number)
+
+    for block_bytes in range(1, len(form)):
+        assert drain(JsonDocument(FileBytes(str(qa), "qa.json", block_bytes=block_bytes))).rows == [{"a": 1}]
+
+
+@pytest.mark.parametrize("number", ["1.", "1e", "-1.5e+"])
+def test_a_document_that_is_cut_off_inside_a_number_is_said_to_be(qa: Path, number: str) -> None:
+    qa.write_text('{"data": [{"a": 1}], "n": ' + number)
+
+    told, _, rows = fault_of(qa)
+
+    assert told.startswith('qa.json, "n" (line 1, column ')
+    assert "the file is cut off here" in told
+    assert rows == [{"a": 1}]
+
+
+WHOLE = '{"n": 0.5e+1, "about": {"n": -12.5e3}, "data": [{"a": "x\\u00e9\\ud83d\\ude00"}, {"b": [true, null]}]}'
 
 
 @pytest.mark.parametrize("length", range(1, len(WHOLE)))
@@ -152,19 +172,31 @@ def any_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("any") / "any.json"
 
 
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+
+
 @settings(deadline=None, max_examples=40)
-@given(objects=OBJECTS, block_bytes=st.integers(1, 80), ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
+@given(
+    objects=OBJECTS,
+    numbers=st.lists(NUMBERS, max_size=3),
+    block_bytes=st.integers(1, 80),
+    ascii_only=st.booleans(),
+    indent=st.sampled_from([None, 1]),
+)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["an array", "an object"])
 def test_any_objects_come_back_whatever_the_blocks_and_the_form(
     any_file: Path,
     wrapped: bool,
     *,
     objects: list[dict[str, Any]],
+    numbers: list[float],
     block_bytes: int,
     ascii_only: bool,
     indent: int | None,
 ) -> None:
-    document: Any = {"n": 12, "meta": {"tags": [1, 2]}, "data": objects} if wrapped else objects
+    members = {f"n{index}": number for index, number in enumerate(numbers)}
+    wrapper = {**members, "meta": {"tags": numbers}, "side": numbers, "data": objects, "end": numbers}
+    document: Any = wrapper if wrapped else objects
     any_file.write_text(json.dumps(document, ensure_ascii=ascii_only, indent=indent), encoding="utf-8")
 
     reading = drain(JsonDocument(FileBytes(str(any_file), "any.json", block_bytes=block_bytes)))

@@ -5,6 +5,7 @@ What JSON is and what of it is refused belongs to `strict_json`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ from .file_source import CHUNK_CHARACTERS, FileSource
 from .strict_json import JsonFault, kind_of, read_listed, read_value
 from .text_window import TextWindow
 
+_NUMBER_SO_FAR = re.compile(r"[\d.eE+-]+")
 _RECORDS = 'Write an array of objects, or an object that holds one, such as {"data": [{"input": "…"}]}.'
 
 
@@ -138,6 +140,9 @@ class JsonDocument(FileSource):
     def _value(self, window: TextWindow, what: str) -> Any:
         """The value at the window, which is then behind it; the window grows until the value is whole."""
         while True:
+            # A number is whole only where something else follows it: `1.` and `1e` begin with one, and go on.
+            if _NUMBER_SO_FAR.fullmatch(window.text, window.at) and window.more():
+                continue
             start = window.at
             try:
                 value, end = read_value(window.text, start)
@@ -148,10 +153,10 @@ class JsonDocument(FileSource):
                 if fault.cut_off:
                     raise self._cut_off(f"{what} ({place})") from fault
                 raise DatasetError(f"{self.name}, {what} ({place}): {fault.message}.", fault.mend) from fault
-            # A number at the end of the window may go on behind it.
-            if end < len(window.text) or not window.more():
-                window.at += end - start
-                return value
+            if end < len(window.text) and _NUMBER_SO_FAR.fullmatch(window.text, start):
+                raise self._cut_off(f"{what} ({window.place(end)})")
+            window.at = end
+            return value
 
     def _end(self, window: TextWindow, what: str, mend: str) -> None:
         if window.next_character():
