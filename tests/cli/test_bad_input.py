@@ -20,7 +20,7 @@ EXACT = ("--evaluators", "exact-match")
     [
         (("--data", "nowhere.jsonl", *EXACT), 1, "nowhere.jsonl"),
         (("--data", ".", *EXACT), 1, "folder"),
-        (("--data", QA, *EXACT, "--output", "missing/results.json"), 1, "There is no folder missing."),
+        (("--data", QA, *EXACT, "--output", "missing/results.json"), 1, "There is no folder"),
         (("--data", QA, *EXACT, "--output", "."), 1, "is a folder"),
         (("--data", QA, *EXACT, "--concurrency", "0"), 2, "at least one record must be in flight"),
         (("--data", QA, *EXACT, "--limit", "0"), 2, "at least one record must be scored"),
