@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
+from backports import zstd
 
 from tests.datasets.reading import drain, fault_of, open_source, read
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
-    ".zst": zstandard.compress,
-    ".zstd": zstandard.compress,
+    ".zst": zstd.compress,
+    ".zstd": zstd.compress,
 }
 FORMATS = {
     ".jsonl": b'{"a": "1"}\n{"a": "2"}\n',
@@ -48,7 +48,7 @@ def test_members_and_frames_that_follow_one_another_are_all_read(tmp_path: Path,
 
 def test_a_frame_that_is_to_be_skipped_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "qa.jsonl.zst"
-    path.write_bytes(b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" + zstandard.compress(b'{"a": 1}\n'))
+    path.write_bytes(b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" + zstd.compress(b'{"a": 1}\n'))
 
     assert read(path).rows == [{"a": 1}]
 
@@ -82,10 +82,14 @@ def test_a_cut_off_archive_is_an_error_with_the_byte_where_it_ends(
     assert len(before) < 2_000
 
 
+def checksummed_zstd(data: bytes) -> bytes:
+    return zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
+
+
 @pytest.mark.parametrize("suffix", COMPRESS)
 def test_an_archive_whose_checksum_does_not_fit_is_an_error(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"qa.jsonl{suffix}"
-    compress = gzip.compress if suffix == ".gz" else zstandard.ZstdCompressor(write_checksum=True).compress
+    compress = gzip.compress if suffix == ".gz" else checksummed_zstd
     whole = bytearray(compress(noise(200)))
     # The last four bytes of a zstd frame are its checksum; behind that of gzip its length follows.
     whole[-7 if suffix == ".gz" else -3] ^= 0xFF
@@ -96,6 +100,18 @@ def test_an_archive_whose_checksum_does_not_fit_is_an_error(tmp_path: Path, suff
     assert f"qa.jsonl{suffix}, before byte {len(whole)}: " in told
     assert "or a damaged one" in told
     assert "fetch it again" in remedy
+
+
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_an_empty_file_is_no_archive(tmp_path: Path, compression: str) -> None:
+    path = tmp_path / f"qa.jsonl{compression}"
+    path.touch()
+
+    told, remedy, _ = fault_of(path)
+
+    assert told.startswith(f"qa.jsonl{compression}, byte 0: the ")
+    assert told.endswith("archive is cut off here.")
+    assert remedy == "Make it again, or fetch it whole."
 
 
 @pytest.mark.parametrize("compression", COMPRESS)

@@ -142,6 +142,7 @@ def test_rows_are_chunked_by_their_size() -> None:
     rows: list[dict[str, Any]] = [{"output": "x" * 1_000}] * 200
 
     assert drain(HubRows("hf://x", rows)).chunk_lengths == [65, 65, 65, 5]
+    assert drain(HubRows("hf://x", [{"n": 1}] * 2_000)).chunk_lengths == [1024, 976]
 
 
 def test_a_column_that_json_cannot_carry_is_named() -> None:

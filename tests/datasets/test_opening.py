@@ -232,7 +232,7 @@ def test_a_closed_standard_input_is_refused_when_it_is_opened() -> None:
     assert "standard input cannot be read: bad file descriptor" in ended.stderr
 
 
-LIBRARIES = {"csv", "msgspec", "zstandard", "gzip", "pyarrow", "datasets", "urllib.parse"}
+LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "pyarrow", "datasets", "urllib.parse"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
+from backports import zstd
 
 from evalsi_kernel.errors import DatasetError
 from tests.datasets.reading import drain, fault_of, open_source, read
@@ -139,7 +139,7 @@ def test_a_chunk_holds_about_sixty_four_kilobytes_and_numbers_go_on(qa: Path) ->
     assert max(reading.chunk_lengths) <= 70
 
 
-@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".zst", zstandard.compress)])
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".zst", zstd.compress)])
 def test_an_archived_file_is_unpacked_and_hashed_as_it_is(
     tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]
 ) -> None:

@@ -14,7 +14,7 @@ from evalsi_kernel.sources import Row
 
 from .encoding import decode_utf8
 from .file_bytes import FileBytes
-from .file_source import CHUNK_CHARACTERS, FileSource
+from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
 from .lines import line_batches
 
 _QUOTES = 'Quote cells that hold commas, quotes or line ends, and write a quote in them as "".'
@@ -44,7 +44,7 @@ class Delimited(FileSource):
         try:
             for number, row in self._rows():
                 rows.append((number, row))
-                if self._characters >= chunk_end:
+                if self._characters >= chunk_end or len(rows) >= CHUNK_ROWS:
                     yield rows
                     rows = []
                     chunk_end = self._characters + CHUNK_CHARACTERS

@@ -84,9 +84,9 @@ class FileBytes:
     def _decompressed(self, raw: HashedReader) -> Iterator[bytes]:
         if not self.compression:
             return iter(lambda: raw.read(self._block_bytes), b"")
-        from .decompression import gunzip, unzstd
+        from .decompression import decompress
 
-        return (gunzip if self.compression == "gzip" else unzstd)(raw, self.name, self._block_bytes)
+        return decompress(raw, self.compression, self.name, self._block_bytes)
 
 
 class HashedReader:

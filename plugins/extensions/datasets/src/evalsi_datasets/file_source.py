@@ -15,6 +15,8 @@ from evalsi_kernel.sources import Row
 from .file_bytes import FileBytes
 
 CHUNK_CHARACTERS = 64 * 1024
+# Of tiny records so many text would hold tens of thousands, which take fifty times its size.
+CHUNK_ROWS = 1024
 
 
 class FileSource(ABC):
@@ -29,7 +31,7 @@ class FileSource(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """Rows with their 1-based numbers, about 64 kB of text a chunk; read once.
+        """Rows with their 1-based numbers, about 64 kB of text and at most `CHUNK_ROWS` a chunk; read once.
 
         Raises:
             DatasetError: a row cannot be read; the message says where.

@@ -16,7 +16,7 @@ from evalsi_kernel.sources import Row
 from evalsi_kernel.suggestions import did_you_mean
 
 from .extras import require
-from .file_source import CHUNK_CHARACTERS
+from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS
 from .plain_values import NoJsonFormError, plain
 
 OPTIONS = ("config", "split", "revision")
@@ -110,7 +110,7 @@ class HubRows:
             row = self._row(values, number)
             chunk.append((number, row))
             size += len(repr(row))
-            if size >= CHUNK_CHARACTERS:
+            if size >= CHUNK_CHARACTERS or len(chunk) >= CHUNK_ROWS:
                 yield chunk
                 chunk = []
                 size = 0

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.sources import Row
 
-from .file_source import CHUNK_CHARACTERS, FileSource
+from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
 from .strict_json import JsonFault, kind_of, read_listed, read_value
 from .text_window import TextWindow
 
@@ -97,7 +97,10 @@ class JsonDocument(FileSource):
                     if type(value) is not dict:
                         self._refuse(f"element {number}", f"{kind_of(value)} stands where an object should", _RECORDS)
                     rows.append((number, value))
-                if window.taken >= chunk_end:
+                    if len(rows) >= CHUNK_ROWS:
+                        yield rows
+                        rows = []
+                if rows and window.taken >= chunk_end:
                     yield rows
                     rows = []
                     chunk_end = window.taken + CHUNK_CHARACTERS

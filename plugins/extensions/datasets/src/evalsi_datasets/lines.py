@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+MAX_LINES = 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -17,7 +18,8 @@ class LineBatch:
 
     Args:
         first: 1-based number of the first one.
-        lines: at least one; a CR before the LF is still there, the byte order mark of the first line is not.
+        lines: at least one and at most `MAX_LINES`; a CR before the LF is still there, the byte order mark of the
+            first line is not.
         ended: whether the last one ends in LF; False only for the last line of the stream.
     """
 
@@ -27,7 +29,7 @@ class LineBatch:
 
 
 def line_batches(blocks: Iterable[bytes]) -> Iterator[LineBatch]:
-    """All lines, one batch for each block that ends at least one."""
+    """All lines, in a batch or more for each block that ends at least one."""
     first = 1
     # A line longer than a block is joined once, when its end is found.
     pieces: list[bytes] = []
@@ -39,7 +41,8 @@ def line_batches(blocks: Iterable[bytes]) -> Iterator[LineBatch]:
         pieces.append(before)
         lines = b"".join(pieces).split(b"\n")
         pieces = [after]
-        yield _batch(first, lines, ended=True)
+        for start in range(0, len(lines), MAX_LINES):
+            yield _batch(first + start, lines[start : start + MAX_LINES], ended=True)
         first += len(lines)
     if rest := b"".join(pieces):
         yield _batch(first, [rest], ended=False)

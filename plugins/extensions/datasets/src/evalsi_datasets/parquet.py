@@ -15,7 +15,7 @@ from evalsi_kernel.sources import Row
 
 from .extras import require
 from .file_bytes import FileBytes
-from .file_source import FileSource
+from .file_source import CHUNK_ROWS, FileSource
 from .plain_values import NoJsonFormError, plain
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _size(metadata: Any) -> tuple[int, int]:
 
 
 def _rows_within(limit_bytes: int, size_bytes: int, rows: int) -> int:
-    return max(1, min(1024, limit_bytes * rows // max(1, size_bytes)))
+    return max(1, min(CHUNK_ROWS, limit_bytes * rows // max(1, size_bytes)))
 
 
 def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
