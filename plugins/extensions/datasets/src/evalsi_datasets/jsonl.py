@@ -15,7 +15,7 @@ from evalsi_kernel.sources import Row
 from .encoding import decode_utf8
 from .file_source import FileSource
 from .lines import LineBatch, line_batches
-from .strict_json import MAX_DEPTH, JsonFault, kind_of, read_value
+from .strict_json import MAX_DEPTH, JsonFault, is_too_deep, kind_of, read_value
 
 _BLANK = b" \t\r"
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
@@ -38,7 +38,7 @@ class JsonLines(FileSource):
             except _REFUSED:
                 yield from self._read_carefully(batch)
                 continue
-            if [line for line in lines if line.count(b"[") + line.count(b"{") > MAX_DEPTH]:
+            if any(_is_deep(row, line) for row, line in zip(rows, lines, strict=True)):
                 yield from self._read_carefully(batch)
                 continue
             yield list(enumerate(rows, batch.first))
@@ -59,12 +59,13 @@ class JsonLines(FileSource):
             yield rows
 
     def _read_line(self, line: bytes, number: int, *, ended: bool) -> Row:
-        if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
-            try:
-                return _decode_object(line)
-            except _REFUSED:
-                # Read again below, to say what is wrong.
-                pass
+        try:
+            row = _decode_object(line)
+            if not _is_deep(row, line):
+                return row
+        except _REFUSED:
+            # Read again below, to say what is wrong.
+            pass
         text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1)
         try:
             value = _whole(text)
@@ -92,6 +93,10 @@ class JsonLines(FileSource):
         if number == 1 and isinstance(value, list):
             mend += " If the file is one JSON array, name it .json."
         self._refuse(f"line {number}", f"{kind_of(value)} stands where an object should", mend)
+
+
+def _is_deep(row: Row, line: bytes) -> bool:
+    return line.count(b"[") + line.count(b"{") > MAX_DEPTH and is_too_deep(row)
 
 
 def _whole(text: str) -> Any:

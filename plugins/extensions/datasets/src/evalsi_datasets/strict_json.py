@@ -78,7 +78,7 @@ def read_value(text: str, start: int = 0) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as cause:
         raise _explain(text, start, cause) from cause
-    fault = _find_in_tokens(text, start, end) if _is_deep(text, start, end) else None
+    fault = _find_in_tokens(text, start, end) if _is_deep(value, text, start, end) else None
     if fault is None and _SURROGATE.search(text, start, end):
         fault = _lone_surrogate(text, start, end)
     if fault is not None:
@@ -100,10 +100,29 @@ def read_listed(text: str, start: int) -> tuple[list[Any], int]:
         except (ValueError, RecursionError):
             return values, start
         comma = _COMMA.match(text, end)
-        if comma is None or _is_deep(text, start, end) or (may_hold_surrogates and _lone_surrogate(text, start, end)):
+        if (
+            comma is None
+            or _is_deep(value, text, start, end)
+            or (may_hold_surrogates and _lone_surrogate(text, start, end))
+        ):
             return values, start
         values.append(value)
         start = comma.end()
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether arrays and objects of a JSON value are nested deeper than `MAX_DEPTH` levels."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True
 
 
 def kind_of(value: Any) -> str:
@@ -153,9 +172,10 @@ def _find_in_tokens(text: str, start: int, end: int) -> JsonFault | None:
     return None
 
 
-def _is_deep(text: str, start: int, end: int) -> bool:
-    """Whether there are brackets enough to be nested too deep; they need not be."""
-    return end - start > 2 * MAX_DEPTH and text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH
+def _is_deep(value: Any, text: str, start: int, end: int) -> bool:
+    # Code and LaTeX hold many brackets in texts that are nested in nothing; only what holds so many is walked.
+    brackets = text.count("[", start, end) + text.count("{", start, end) if end - start > 2 * MAX_DEPTH else 0
+    return brackets > MAX_DEPTH and is_too_deep(value)
 
 
 def _lone_surrogate(text: str, start: int, end: int) -> JsonFault | None:
