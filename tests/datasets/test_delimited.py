@@ -106,6 +106,16 @@ def test_bytes_that_are_not_utf8_are_located_by_line_and_byte(qa: Path) -> None:
     assert before == [{"id": "1", "output": "a"}]
 
 
+def test_a_last_row_that_is_cut_off_inside_a_character_is_said_to_be(qa: Path) -> None:
+    qa.write_bytes(b"id,output\n1,a\n2,b" + "😀".encode()[:2])
+
+    assert fault_of(qa) == (
+        "qa.csv, line 3, byte 4: the last line is cut off in the middle of a character.",
+        "Write the record again, or remove the line; if the file is whole, save it as UTF-8.",
+        [{"id": "1", "output": "a"}],
+    )
+
+
 def test_a_spreadsheet_named_csv_is_named(qa: Path) -> None:
     qa.write_bytes(b"PK\x03\x04rest")
 

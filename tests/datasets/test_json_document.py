@@ -145,11 +145,23 @@ def test_a_document_that_begins_with_bytes_of_another_encoding_is_located(qa: Pa
     assert fault_of(qa)[0] == "qa.json, line 1, column 1: 0xE9 is not UTF-8."
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf16_is_named(qa: Path, encoding: str) -> None:
-    qa.write_bytes('[{"a": 1}]'.encode(encoding))
+@pytest.mark.parametrize("kept_bytes", [1, 2, 3])
+def test_a_document_that_is_cut_off_inside_a_character_is_said_to_be(qa: Path, kept_bytes: int) -> None:
+    qa.write_bytes(b'[{"a": "x"},\n{"a": "y' + "😀".encode()[:kept_bytes])
 
-    assert "UTF-16" in fault_of(qa)[0]
+    assert fault_of(qa) == (
+        "qa.json, line 2, column 9: the file is cut off here, in the middle of a character.",
+        "Write it again, or fetch it whole; if it is whole, save it as UTF-8.",
+        [{"a": "x"}],
+    )
+
+
+@pytest.mark.parametrize("encoding", [f"utf-{bits}{order}" for bits in (16, 32) for order in ("", "-le", "-be")])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf16_and_utf32_are_named(qa: Path, mark: str, encoding: str) -> None:
+    qa.write_bytes((mark + '[{"a": 1}]').encode(encoding))
+
+    assert encoding[:6].upper() in fault_of(qa)[0]
 
 
 def test_an_element_larger_than_many_blocks_is_read(qa: Path) -> None:

@@ -170,14 +170,32 @@ def test_bytes_that_are_not_utf8_are_located_by_byte(qa: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf16_is_named(qa: Path, encoding: str) -> None:
-    qa.write_bytes('{"a": 1}\n'.encode(encoding))
+@pytest.mark.parametrize("kept_bytes", [1, 2, 3])
+def test_a_last_line_that_is_cut_off_inside_a_character_is_said_to_be(qa: Path, kept_bytes: int) -> None:
+    qa.write_bytes(b'{"a": "x"}\n{"a": "y' + "😀".encode()[:kept_bytes])
+
+    assert fault_of(qa) == (
+        "qa.jsonl, line 2, byte 9: the last line is cut off in the middle of a character.",
+        "Write the record again, or remove the line; if the file is whole, save it as UTF-8.",
+        [{"a": "x"}],
+    )
+
+
+def test_a_character_that_a_line_end_cuts_off_is_not_utf8(qa: Path) -> None:
+    qa.write_bytes(b'{"a": "y' + "😀".encode()[:2] + b'\n{"a": "z"}')
+
+    assert fault_of(qa)[0] == "qa.jsonl, line 1, byte 9: 0xF0 is not UTF-8."
+
+
+@pytest.mark.parametrize("encoding", [f"utf-{bits}{order}" for bits in (16, 32) for order in ("", "-le", "-be")])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf16_and_utf32_are_named(qa: Path, mark: str, encoding: str) -> None:
+    qa.write_bytes((mark + '{"a": 1}\n').encode(encoding))
 
     told, remedy, _ = fault_of(qa)
 
     assert told.startswith("qa.jsonl, line 1: ")
-    assert "UTF-16" in told
+    assert encoding[:6].upper() in told
     assert remedy == "Save it as UTF-8."
 
 

@@ -87,7 +87,8 @@ class Delimited(FileSource):
     def _lines(self) -> Iterator[str]:
         for batch in line_batches(self._data.blocks()):
             for number, line in enumerate(batch.lines, batch.first):
-                text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1)
+                where = f"{self.name}, line {number}"
+                text = decode_utf8(line, where, self._data.head, first=number == 1, ended=batch.ended)
                 self._characters += len(text) + 1
                 yield text + "\n" if batch.ended else text
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from evalsi_kernel.errors import DatasetError
 
-# What the first bytes of a file tell of it.
+# What the first bytes of a file tell of it; the longer ones come first, since UTF-32's begin with UTF-16's.
 _BEGINNINGS = {
+    b"\xff\xfe\0\0": ("UTF-32", "Save it as UTF-8."),
+    b"\0\0\xfe\xff": ("UTF-32", "Save it as UTF-8."),
     b"\xff\xfe": ("UTF-16", "Save it as UTF-8."),
     b"\xfe\xff": ("UTF-16", "Save it as UTF-8."),
     b"\x1f\x8b": ("a gzip archive", "Add .gz to its name; decompress a stream before it is read."),
@@ -18,7 +20,7 @@ _BEGINNINGS = {
 }
 
 
-def decode_utf8(line: bytes, where: str, head: bytes, *, first: bool) -> str:
+def decode_utf8(line: bytes, where: str, head: bytes, *, first: bool, ended: bool) -> str:
     """Text of a line.
 
     Args:
@@ -26,18 +28,29 @@ def decode_utf8(line: bytes, where: str, head: bytes, *, first: bool) -> str:
         where: its place, for the error.
         head: the first bytes of the whole stream.
         first: whether the line is the first one, where a wrong kind of file shows.
+        ended: whether a line end follows it; only the last line of a stream may go without.
 
     Raises:
-        DatasetError: it is not UTF-8.
+        DatasetError: it is not UTF-8, or cut off inside a character.
     """
     if first:
         refuse_wrong_kind(where, head)
     try:
         return line.decode()
     except UnicodeDecodeError as cause:
+        if not ended and is_cut_off(cause):
+            raise DatasetError(
+                f"{where}, byte {cause.start + 1}: the last line is cut off in the middle of a character.",
+                "Write the record again, or remove the line; if the file is whole, save it as UTF-8.",
+            ) from cause
         raise DatasetError(
             f"{where}, byte {cause.start + 1}: 0x{line[cause.start]:02X} is not UTF-8.", "Save the file as UTF-8."
         ) from cause
+
+
+def is_cut_off(cause: UnicodeDecodeError) -> bool:
+    """Whether the bytes are UTF-8 so far, and end inside a character."""
+    return cause.reason == "unexpected end of data"
 
 
 def refuse_wrong_kind(where: str, head: bytes) -> None:
@@ -45,5 +58,7 @@ def refuse_wrong_kind(where: str, head: bytes) -> None:
     for beginning, (kind, mend) in _BEGINNINGS.items():
         if head.startswith(beginning):
             raise DatasetError(f"{where}: this is {kind}, by its first bytes.", mend)
-    if head[:2].count(b"\0") == 1:
-        raise DatasetError(f"{where}: this looks like UTF-16, by its first bytes.", "Save it as UTF-8.")
+    # The first character of text is mostly one of ASCII, whose other bytes are then zero.
+    if head.count(b"\0") == 3 or head[:2].count(b"\0") == 1:
+        kind = "UTF-32" if head.count(b"\0") == 3 else "UTF-16"
+        raise DatasetError(f"{where}: this looks like {kind}, by its first bytes.", "Save it as UTF-8.")

@@ -66,7 +66,7 @@ class JsonLines(FileSource):
         except _REFUSED:
             # Read again below, to say what is wrong.
             pass
-        text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1)
+        text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1, ended=ended)
         try:
             value = _whole(text)
         except JsonFault as fault:

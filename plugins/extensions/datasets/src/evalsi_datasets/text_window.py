@@ -10,7 +10,7 @@ import re
 
 from evalsi_kernel.errors import DatasetError
 
-from .encoding import refuse_wrong_kind
+from .encoding import is_cut_off, refuse_wrong_kind
 from .file_bytes import FileBytes
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -34,7 +34,7 @@ class TextWindow:
         self._dropped = 0
         self._begun = False
         self._ended = False
-        self._undecodable: int | None = None
+        self._undecodable: UnicodeDecodeError | None = None
         self._fault: DatasetError | None = None
 
     @property
@@ -59,9 +59,7 @@ class TextWindow:
         gained = len(pieces) > 1 and any(pieces[1:])
         self.text = "".join(pieces)
         if self._undecodable is not None:
-            place = self.place(len(self.text))
-            message = f"{self._data.name}, {place}: 0x{self._undecodable:02X} is not UTF-8."
-            self._fault = DatasetError(message, "Save the file as UTF-8.")
+            self._fault = self._refusal(self._undecodable)
             # What comes before it is read first, and may hold a fault of its own.
             if not gained:
                 raise self._fault
@@ -91,6 +89,15 @@ class TextWindow:
         self.text = self.text[self.at :]
         self.at = 0
 
+    def _refusal(self, cause: UnicodeDecodeError) -> DatasetError:
+        where = f"{self._data.name}, {self.place(len(self.text))}"
+        if is_cut_off(cause):
+            return DatasetError(
+                f"{where}: the file is cut off here, in the middle of a character.",
+                "Write it again, or fetch it whole; if it is whole, save it as UTF-8.",
+            )
+        return DatasetError(f"{where}: 0x{cause.object[cause.start]:02X} is not UTF-8.", "Save the file as UTF-8.")
+
     def _decode(self, block: bytes) -> str:
         if not self._begun:
             refuse_wrong_kind(self._data.name, self._data.head)
@@ -100,5 +107,5 @@ class TextWindow:
             return self._decoder.decode(block, final=self._ended)
         except UnicodeDecodeError as cause:
             self._ended = True
-            self._undecodable = cause.object[cause.start]
+            self._undecodable = cause
             return str(cause.object[: cause.start], "utf-8-sig")
