@@ -107,9 +107,11 @@ def test_a_second_interrupt_ends_at_once_and_leaves_no_process(tmp_path: Path) -
         wait_for_pack(process)
         children = children_of(process)
         process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert "stopping" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        assert process.returncode == 130
+        _, err = process.communicate(timeout=20)
+        assert (process.returncode, err) == (130, "stopped\n")
         end = time.monotonic() + 5
         # A killed process stays in the list until whoever inherits it has taken note.
         while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < end:

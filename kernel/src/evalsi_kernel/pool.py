@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from anyio import to_thread
@@ -25,6 +25,9 @@ from evalsi_protocol.errors import WireError
 LANES = 4
 MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
 MAX_POISON = 10
+AGGREGATE_TRIES = 2
+AGGREGATE_FACTOR = 10
+"""The score of the whole may take so many times as long as that of a record."""
 BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -89,16 +92,47 @@ class Pool:
         if backlog > LANES and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
-    async def aggregate(self, session: int, parts: Iterable[list[Any]], resamples: int, seed: int) -> dict[str, Any]:
-        """One score for the whole from the states of a dataset-scope session, in the order of the data."""
-        worker = next((worker for worker in self._workers if not worker.is_over), None)
-        if worker is None:
-            raise RequestFailed(self._broken or WireError("pack.crashed", f"The pack {self.launch.name} is gone."))
-        for part in parts:
-            body = {"session": session, "states": part, "more": True}
-            await worker.connection.request("aggregate", body)
-        last = {"session": session, "states": [], "more": False, "resamples": resamples, "seed": seed}
-        return await worker.connection.request("aggregate", last)
+    async def aggregate(
+        self, session: int, parts: Callable[[], Iterable[list[Any]]], resamples: int, seed: int
+    ) -> dict[str, Any]:
+        """One score for the whole from the states of a dataset-scope session; asked again once after a crash.
+
+        Args:
+            session: of the evaluator.
+            parts: gives the states from the first on, in the order of the data.
+            resamples: how often to score a resample.
+            seed: of the resampling.
+
+        Raises:
+            RequestFailed: the pack failed, crashed twice, or took too long.
+        """
+        error = WireError("pack.crashed", f"The pack {self.launch.name} is gone.")
+        for _ in range(AGGREGATE_TRIES):
+            worker = await self._living()
+            if worker is None:
+                break
+            try:
+                async with asyncio.timeout(self.limits.record_timeout_s * AGGREGATE_FACTOR):
+                    return await _aggregate(worker, session, parts(), resamples, seed)
+            except TimeoutError:
+                seconds = self.limits.record_timeout_s * AGGREGATE_FACTOR
+                worker.kill(f"took longer than {seconds:g} s to aggregate")
+                raise RequestFailed(too_slow(f"No score of the whole within {seconds:g} s.")) from None
+            except RequestFailed as failure:
+                if not failure.gone:
+                    raise
+                error = WireError("pack.crashed", f"The pack {self.launch.name} {await worker.epitaph()}")
+        raise RequestFailed(self._broken or error, gone=True)
+
+    async def _living(self) -> Worker | None:
+        """A process that can be asked, as soon as there is one; None when there will be none."""
+
+        def living() -> Worker | None:
+            return next((worker for worker in self._workers if not worker.is_over and not worker.fault), None)
+
+        async with self._changed:
+            await self._changed.wait_for(lambda: living() or self._broken is not None or self._closing)
+            return living()
 
     async def cancel(self, grace_s: float = 0.5) -> None:
         """Stop asking; what is in flight may still be answered for `grace_s`, then the processes are killed."""
@@ -122,8 +156,7 @@ class Pool:
     async def close(self) -> None:
         """Finish and end every process."""
         self._closing = True
-        async with self._changed:
-            self._changed.notify_all()
+        await self._notify()
         await asyncio.gather(*self._runners, return_exceptions=True)
 
     async def _start_first(self) -> Worker:
@@ -146,6 +179,7 @@ class Pool:
                 if worker is None:
                     return
             self._workers.append(worker)
+            await self._notify()
             try:
                 await self._feed(worker)
                 if not self._cancelled:
@@ -225,6 +259,10 @@ class Pool:
         finished = self._closing and not self._queue
         return worker.is_over or self._cancelled or bool(worker.fault) or finished
 
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
     async def _landed(self, worker: Worker, flight: Flight) -> None:
         async with self._changed:
             worker.flights.remove(flight)
@@ -232,8 +270,7 @@ class Pool:
 
     async def _wake_when_over(self, worker: Worker) -> None:
         await worker.connection.is_over.wait()
-        async with self._changed:
-            self._changed.notify_all()
+        await self._notify()
 
     def _is_bloated(self, worker: Worker) -> bool:
         limit = self.limits.memory_bytes
@@ -254,13 +291,7 @@ class Pool:
         epitaph = await worker.epitaph()
         if worker.timed_out is not None:
             flight, session, index = worker.timed_out
-            seconds = self.limits.record_timeout_s
-            error = WireError(
-                "pack.timeout",
-                f"No answer for this record within {seconds:g} s.",
-                "Raise record_timeout_s of the pack, or shorten the record.",
-                "pack",
-            )
+            error = too_slow(f"No answer for this record within {self.limits.record_timeout_s:g} s.")
             flight.chunk.put(session, index, ("error", error.to_body()))
             again = [part for flight in flights for part in flight.again()]
         else:
@@ -321,6 +352,21 @@ class Pool:
         async with self._changed:
             queued = [*flights, *self._queue]
             self._queue.clear()
+            self._changed.notify_all()
         for flight in queued:
             for session, index in flight.open_pairs():
                 flight.chunk.put(session, index, ("error", error.to_body()))
+
+
+def too_slow(message: str) -> WireError:
+    """The error for what took too long."""
+    return WireError("pack.timeout", message, "Raise record_timeout_s of the pack, or give it less.", "pack")
+
+
+async def _aggregate(
+    worker: Worker, session: int, parts: Iterable[list[Any]], resamples: int, seed: int
+) -> dict[str, Any]:
+    for part in parts:
+        await worker.connection.request("aggregate", {"session": session, "states": part, "more": True})
+    last = {"session": session, "states": [], "more": False, "resamples": resamples, "seed": seed}
+    return await worker.connection.request("aggregate", last)

@@ -84,7 +84,7 @@ class RunScores:
         session = tally.instance.session
         pool = next(pool for pool in self._pools if session in pool.sessions)
         try:
-            answer = await pool.aggregate(session, states.parts(), RESAMPLES, SEED)
+            answer = await pool.aggregate(session, states.parts, RESAMPLES, SEED)
             outcome = (str(answer.get("outcome")), answer.get("payload"))
         except RequestFailed as failure:
             answer, outcome = {}, ("error", failure.error.to_body())

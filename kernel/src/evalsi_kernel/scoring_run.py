@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from evalsi_kernel.engine import score_chunks
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.evaluated import Evaluation
-from evalsi_kernel.event_loop import run_in_loop, stopped_by_interrupt
+from evalsi_kernel.event_loop import finished, run_in_loop, stopped_by_interrupt
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import IntervalMethod
 from evalsi_kernel.planning import Plan
@@ -20,7 +20,7 @@ from evalsi_kernel.pool import Pool
 from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.run_scores import RunScores
 from evalsi_kernel.sources import Source
-from evalsi_kernel.status import Status
+from evalsi_kernel.status import Ending, Status
 
 STOPPING = "stopping; what is finished is kept (Ctrl-C again stops at once)"
 
@@ -42,23 +42,33 @@ async def _run(
     pools = [Pool(group.launch, group.openings, group.limits, group.first) for group in plan.groups]
     intake = Intake(source, request.mapping, request.limit, request.cluster_by)
     scoring = RunScores(plan, pools, request, method, listener)
-    with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):
-        try:
-            await _start(pools)
+    try:
+        await _start(pools)
+        with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):
             ending = await score_chunks(intake.chunks(), pools, scoring.take, stop, may_block=source.may_block)
-            if ending.status is not Status.PARTIAL:
-                await scoring.aggregate()
-        except BaseException:
-            for pool in pools:
-                pool.abort()
-            raise
-        finally:
-            await asyncio.gather(*(pool.close() for pool in pools))
-    if ending.error is not None and not scoring.done:
-        raise ending.error
-    if ending.status is Status.COMPLETE and not intake.count:
-        raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
-    return scoring.finish(ending, intake, started_at)
+            if ending.status is not Status.PARTIAL and not await finished(scoring.aggregate(), stop):
+                ending = Ending(Status.PARTIAL)
+                _abort(pools)
+            await _close(pools)
+            if ending.error is not None and not scoring.done:
+                raise ending.error
+            if ending.status is Status.COMPLETE and not intake.count:
+                raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
+            return scoring.finish(ending, intake, started_at)
+    except BaseException:
+        _abort(pools)
+        raise
+    finally:
+        await _close(pools)
+
+
+async def _close(pools: Sequence[Pool]) -> None:
+    await asyncio.gather(*(pool.close() for pool in pools))
+
+
+def _abort(pools: Sequence[Pool]) -> None:
+    for pool in pools:
+        pool.abort()
 
 
 async def _start(pools: Sequence[Pool]) -> None:

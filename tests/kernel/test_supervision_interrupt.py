@@ -1,0 +1,97 @@
+"""Ctrl-C in a script and in a notebook: once, it answers with what is finished; twice, it ends at once."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import pytest
+
+SCRIPT = """
+import asyncio, sys, threading, time
+import evalsi
+from evalsi import evaluator
+
+@evaluator
+def stuck(record) -> bool:
+    print("scoring", flush=True)
+    while True:
+        time.sleep(0.01)
+
+@evaluator(scope="dataset")
+class StuckWhole:
+    def observe(self, record):
+        return 1
+    def aggregate(self, states):
+        print("scoring", flush=True)
+        while True:
+            time.sleep(0.01)
+
+def evaluate():
+    what = {"record": stuck, "whole": StuckWhole}[sys.argv[2]]
+    try:
+        result = evalsi.evaluate([{"output": "a"}] * 3, [what])
+    except KeyboardInterrupt:
+        print("interrupted")
+    else:
+        print(result.status, result.summaries[0].n, result.summaries[0].cancelled)
+
+async def notebook():
+    evaluate()
+
+if sys.argv[1] == "script":
+    evaluate()
+elif sys.argv[1] == "notebook":
+    asyncio.run(notebook())
+"""
+ANSWER_S = 3.0  # The promise is a second; the rest is for a busy machine.
+BOUND_S = 20.0
+
+
+@contextmanager
+def started(*words: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def read_line(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline().strip()
+
+
+@pytest.mark.parametrize("where", ["script", "notebook"])
+@pytest.mark.parametrize(("what", "cancelled"), [("record", 3), ("whole", 0)])
+def test_one_interrupt_of_an_evaluator_at_hand_that_hangs_returns_a_partial_result(
+    where: str, what: str, cancelled: int
+) -> None:
+    with started("-c", SCRIPT, where, what) as process:
+        assert read_line(process.stdout) == "scoring"
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=BOUND_S)
+        assert time.monotonic() - begun < ANSWER_S
+    assert out.splitlines() == [f"partial 0 {cancelled}"], err
+    assert process.returncode == 0
+    assert err.splitlines() == ["stopping; what is finished is kept (Ctrl-C again stops at once)"]
+
+
+@pytest.mark.parametrize("where", ["script", "notebook"])
+def test_two_interrupts_are_a_keyboard_interrupt_at_once(where: str) -> None:
+    with started("-c", SCRIPT, where, "record") as process:
+        assert read_line(process.stdout) == "scoring"
+        process.send_signal(signal.SIGINT)
+        assert read_line(process.stderr).startswith("stopping")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=BOUND_S)
+    assert (process.returncode, out.splitlines(), err) == (0, ["interrupted"], "")
