@@ -92,7 +92,12 @@ REFUSED: dict[str, tuple[list[Any], pa.DataType | None, str, str]] = {
     "infinity": ([1.0, float("inf")], None, 'row 2: column "x" is inf, which is no JSON number', "Use null"),
     "durations": ([dt.timedelta(1)], None, 'row 1: column "x" holds a timedelta', "write it as text"),
     "keys that are floats": ([[(1.5, 1)]], pa.map_(pa.float64(), pa.int64()), "keys are float", "text"),
-    "keys that come twice": ([[("k", 1), ("k", 2)]], pa.map_(pa.string(), pa.int64()), "duplicate key", "text"),
+    "keys that come twice": (
+        [[("k", 1)], [("k", 1), ("k", 2)]],
+        pa.map_(pa.string(), pa.int64()),
+        'row 2: column "x" cannot be read: ',
+        "text",
+    ),
 }
 
 
@@ -106,6 +111,26 @@ def test_what_json_cannot_carry_is_an_error_that_names_the_column(
 
     assert message in told
     assert mend in remedy
+
+
+YEAR_10000_S = 253_402_300_800
+FAR_DATES: dict[str, pa.Array] = {
+    "a timestamp": pa.array([0, YEAR_10000_S], pa.timestamp("s")),
+    "a timestamp in a zone": pa.array([None, YEAR_10000_S * 1000], pa.timestamp("ms", "Europe/Paris")),
+    "a timestamp before the year 1": pa.array([0, -YEAR_10000_S * 1_000_000], pa.timestamp("us")),
+    "a date": pa.array([0, YEAR_10000_S // 86_400], pa.date32()),
+    "a timestamp in a list": pa.array([[0], [YEAR_10000_S]], pa.list_(pa.timestamp("s"))),
+}
+
+
+@pytest.mark.parametrize("far", FAR_DATES.values(), ids=FAR_DATES)
+def test_a_date_that_python_cannot_hold_is_an_error_that_names_row_and_column(qa: Path, far: pa.Array) -> None:
+    pq.write_table(pa.table({"at": pa.concat_arrays([far, far])}), qa)
+
+    told, remedy, _ = fault_of(qa)
+
+    assert told == 'qa.parquet, row 2: column "at" holds a date or time outside the years 1 to 9999.'
+    assert remedy == "Write it as text."
 
 
 def test_two_columns_of_one_name_are_an_error(qa: Path) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 64 * 1024
 BATCH_BYTES = 1024 * 1024
+# What pyarrow raises for a value that Python cannot hold.
+_UNREADABLE = (ValueError, KeyError, OverflowError)
 
 
 class ParquetRows(FileSource):
@@ -87,8 +89,11 @@ class ParquetRows(FileSource):
                 cells.append(convert(value))
         except NoJsonFormError as fault:
             self._refuse(f"row {first + len(cells)}", f'column "{name}" {fault.message}', fault.mend)
-        except (ValueError, KeyError) as cause:
-            self._refuse(f"rows from {first}", f'column "{name}" cannot be read: {cause}', "Write it as text.")
+        except _UNREADABLE as cause:
+            told = f"cannot be read: {cause}"
+            if isinstance(cause, OverflowError):
+                told = "holds a date or time outside the years 1 to 9999"
+            self._refuse(f"row {first + _unreadable_index(column)}", f'column "{name}" {told}', "Write it as text.")
         return cells
 
     def _check_columns(self, schema: pa.Schema) -> None:
@@ -151,6 +156,16 @@ def _python_values(column: pa.Array) -> list[Any]:
         return [text and text.replace(" ", "T", 1) for text in utc.cast(pa.string()).to_pylist()]
     values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
     return values
+
+
+def _unreadable_index(column: pa.Array) -> int:
+    """Where the first value stands that Python cannot hold, of a column which has one."""
+    for index in range(len(column) - 1):
+        try:
+            _python_values(column.slice(index, 1))
+        except _UNREADABLE:
+            return index
+    return len(column) - 1
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
