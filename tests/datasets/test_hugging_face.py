@@ -38,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
         ("hf://org/name?config=a%20b", DatasetUri("org/name", "a b")),
         ("hf:///data/qa/", DatasetUri("/data/qa")),
         ("hf://./qa", DatasetUri("./qa")),
+        ("hf://./a%23b%3Fc?split=dev", DatasetUri("./a#b?c", split="dev")),
     ],
 )
 def test_a_uri_names_repo_config_split_and_revision(uri: str, expected: DatasetUri) -> None:
@@ -49,6 +50,10 @@ def test_a_uri_names_repo_config_split_and_revision(uri: str, expected: DatasetU
     [
         ("hf://", "names no dataset", "hf://org/name"),
         ("hf://?split=test", "names no dataset", "hf://org/name"),
+        ("hf://./folder#x", '"#" begins a fragment', "%23"),
+        ("hf://name?split=a#x", '"#" begins a fragment', "Take it away"),
+        ("hf://~\0/qa", "holds a NUL", "Take it away"),
+        ("hf:///qa%00", "holds a NUL", "Take it away"),
         ("hf://name?splt=test", 'there is no option "splt"', "split"),
         ("hf://name?split=a&split=b", "split is given twice", "once"),
     ],

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from evalsi_kernel.errors import DatasetError, UsageError
 from evalsi_kernel.sources import Row
@@ -49,10 +49,17 @@ def parse_uri(uri: str) -> DatasetUri:
     """Read `hf://repo?config=&split=&revision=`; an option without a value counts as not given.
 
     Raises:
-        UsageError: the repo is missing, or an option is unknown or given twice.
+        UsageError: the repo is missing, an option is unknown or given twice, or there is a fragment.
     """
-    repo, _, query = uri.partition("://")[2].partition("?")
-    repo = repo.rstrip("/")
+    rest, hash_sign, _ = uri.partition("://")[2].partition("#")
+    if hash_sign:
+        raise UsageError(
+            f'{uri}: "#" begins a fragment, which no dataset has.', "Take it away, or write %23 where a name holds it."
+        )
+    path, _, query = rest.partition("?")
+    repo = unquote(path).rstrip("/")
+    if "\0" in repo:
+        raise UsageError(f"{uri!r} holds a NUL, as no name does.", "Take it away.")
     if not repo:
         raise UsageError(f"{uri} names no dataset.", f"Write {_EXAMPLE}, or hf:///path/of/a/folder.")
     options: dict[str, str] = {}
