@@ -78,8 +78,10 @@ def test_a_missing_file_is_refused_when_it_is_opened_with_the_nearest_name(qa: P
         ("/no/such/folder/qa.jsonl", "There is no file /no/such/folder/qa.jsonl."),
         ("qa.jsonl/inner.jsonl", "cannot be read: not a directory."),
         ("x" * 300 + ".jsonl", "cannot be read: file name too long."),
+        ("a\0b.jsonl", "a\\x00b.jsonl' is no path: none holds a NUL, or what cannot be encoded."),
+        ("a\0b", "a\\x00b' is no path: none holds a NUL, or what cannot be encoded."),
     ],
-    ids=["no folder", "a file in a file", "too long a name"],
+    ids=["no folder", "a file in a file", "too long a name", "a NUL", "a NUL and no known end"],
 )
 def test_a_path_that_leads_nowhere_is_refused_when_it_is_opened(qa: Path, path: str, message: str) -> None:
     with pytest.raises(DatasetError) as caught:
@@ -89,11 +91,34 @@ def test_a_path_that_leads_nowhere_is_refused_when_it_is_opened(qa: Path, path: 
     assert caught.value.mend.startswith("Check the path")
 
 
-def test_a_folder_is_refused_when_it_is_opened(tmp_path: Path) -> None:
-    folder = tmp_path / "qa.jsonl"
+@pytest.mark.parametrize("uri", ["file:///data/a%00b.jsonl", "\ud800.jsonl"])
+def test_a_uri_that_can_be_no_path_is_refused(uri: str) -> None:
+    with pytest.raises(DatasetError, match="is no path: ") as caught:
+        opened(uri)
+
+    assert caught.value.message.encode()
+    assert caught.value.code == "dataset.not_found"
+
+
+@pytest.mark.parametrize(("path", "shown"), [("nothing.txt", "nothing.txt"), ("", '"" (the path is empty)')])
+def test_that_there_is_no_file_is_told_before_what_its_name_says(
+    path: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(DatasetError) as caught:
+        opened(path)
+
+    assert str(caught.value) == f"There is no file {shown}. Check the path."
+    assert caught.value.code == "dataset.not_found"
+
+
+@pytest.mark.parametrize("name", ["qa.jsonl", "qa", "qa.txt"])
+def test_a_folder_is_refused_when_it_is_opened(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
     folder.mkdir()
 
-    with pytest.raises(DatasetError, match=r"qa\.jsonl is a folder, not a file\.") as caught:
+    with pytest.raises(DatasetError, match=rf"{name} is a folder, not a file\.") as caught:
         opened(folder)
 
     assert "hf://" in caught.value.mend
@@ -137,11 +162,9 @@ def run_python(code: str, *arguments: str, cwd: Path | None = None) -> subproces
     )
 
 
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_name_that_says_no_format_is_refused_with_those_there_are(tmp_path: Path, exists: bool) -> None:
+def test_a_name_that_says_no_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
     path = tmp_path / "qa.xlsx"
-    if exists:
-        path.touch()
+    path.touch()
 
     with pytest.raises(DatasetError, match=r"does not say what it holds") as caught:
         opened(f"file://{path}")

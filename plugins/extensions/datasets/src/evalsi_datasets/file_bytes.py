@@ -123,10 +123,17 @@ def _check(path: str | int, name: str) -> bool:
             elif not os.access(path, os.R_OK):
                 # Opening a pipe would wait for its writer.
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except ValueError as cause:
+        raise DatasetError(
+            f"{name!r} is no path: none holds a NUL, or what cannot be encoded.",
+            "Check the path.",
+            code="dataset.not_found",
+        ) from cause
     except FileNotFoundError as cause:
         folder, file_name = os.path.split(str(path))
         near = did_you_mean(file_name, os.listdir(folder or ".")) if os.path.isdir(folder or ".") else ""
-        raise DatasetError(f"There is no file {name}.", near or "Check the path.", code="dataset.not_found") from cause
+        shown = name or '"" (the path is empty)'
+        raise DatasetError(f"There is no file {shown}.", near or "Check the path.", code="dataset.not_found") from cause
     except OSError as cause:
         raise _unreadable(name, cause) from cause
     return stat.S_ISREG(mode)

@@ -5,9 +5,7 @@ A reader is imported only when its format is opened; this module must stay cheap
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.errors import DatasetError, UsageError
@@ -15,6 +13,8 @@ from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
     from evalsi_kernel.sources import Source
+
+    from .file_bytes import FileBytes
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -29,7 +29,9 @@ def evalsi_open_source(uri: str) -> Source | None:
         UsageError: the URI itself is off.
     """
     if uri == "-":
-        return _open_stream(0, "standard input", "")
+        from .file_bytes import FileBytes
+
+        return _sniffed(FileBytes(0, "standard input"))
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri)
     if scheme is None:
         return _open_file(uri)
@@ -57,17 +59,22 @@ def _open_file(path: str) -> Source:
         if path.lower().endswith(end):
             stem, compression = path[: -len(end)], name
     suffix = next((suffix for suffix in FORMATS if stem.lower().endswith(suffix)), "")
-    if not suffix:
-        if _is_stream(path):
-            return _open_stream(path, path, compression)
+    from .file_bytes import FileBytes
+
+    # That there is such a file comes before what its name says.
+    data = FileBytes(path, path, compression)
+    if suffix:
+        return _reader(data, suffix)
+    if data.is_plain_file:
         raise DatasetError(
             f"The name of {path} does not say what it holds.",
             f"Give it one of the ends {', '.join(FORMATS)}, each with .gz, .zst or .zstd after it if compressed.",
             code="dataset.unknown_format",
         )
-    from .file_bytes import FileBytes
+    return _sniffed(data)
 
-    data = FileBytes(path, path, compression)
+
+def _reader(data: FileBytes, suffix: str) -> Source:
     if suffix == ".json":
         from .json_document import JsonDocument
 
@@ -85,17 +92,7 @@ def _open_file(path: str) -> Source:
     return JsonLines(data)
 
 
-def _open_stream(path: str | int, name: str, compression: str) -> Source:
-    from .file_bytes import FileBytes
+def _sniffed(data: FileBytes) -> Source:
     from .sniffing import SniffedJson
 
-    return SniffedJson(FileBytes(path, name, compression))
-
-
-def _is_stream(path: str) -> bool:
-    """Whether there is something that is no plain file and no folder, such as /dev/stdin or a named pipe."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return SniffedJson(data)
