@@ -1,7 +1,6 @@
 """Extensions are loaded on use only, and answer for the names that they provide."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -196,7 +195,7 @@ def test_an_unknown_interval_method_is_answered_with_what_to_install() -> None:
 def test_an_unknown_interval_method_is_answered_with_the_nearest() -> None:
     info = ExtensionInfo("b", "b", "B.", "acme-b", "1", "/b/extension.toml", {"intervals": ["bootstrap"]})
     with pytest.raises(ConfigError) as caught:
-        interval_method("bootstrp", Extensions([info, replace(info, provides={}, manifest="/c")]))
+        interval_method("bootstrp", Extensions([info, info._replace(provides={}, manifest="/c")]))
     assert caught.value.mend == 'Did you mean "bootstrap"? There are: bootstrap.'
 
 

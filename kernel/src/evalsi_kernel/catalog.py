@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
 from evalsi_kernel.errors import ConfigError, PackError
@@ -25,8 +24,7 @@ _FORMAT = 1
 _LISTED_AT_MOST = 12
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenPack:
+class BrokenPack(NamedTuple):
     """A pack whose manifest cannot be used.
 
     Args:
@@ -73,8 +71,7 @@ class BrokenPack:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(NamedTuple):
     """The packs of a search path.
 
     Args:
@@ -135,7 +132,7 @@ class Catalog:
             there = " and ".join(f"{one.ref}@{one.version}" for one in named)
             raise ConfigError(
                 f"{parsed} is not there: the version that is installed is {there}.",
-                f"Name {replace(parsed, version=named[0].version)}, or install the version you want.",
+                f"Name {parsed._replace(version=named[0].version)}, or install the version you want.",
                 code="config.evaluator_version",
             )
         if len(admitted) > 1:
@@ -169,7 +166,7 @@ class Catalog:
         for pack in self.broken:
             if ref.qualifier == pack.name or (not ref.qualifier and ref.name in pack.evaluators):
                 return pack.error()
-        bare = replace(ref, version="")
+        bare = ref._replace(version="")
         known = [one.ref if ref.qualifier else one.name for one in self.evaluators()]
         mends = [did_you_mean(str(bare), known)]
         owner = next((pack for pack in self.packs if pack.name == ref.qualifier), None)

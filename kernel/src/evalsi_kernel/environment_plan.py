@@ -9,8 +9,8 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.paths import cache_dir
@@ -19,8 +19,7 @@ LAYOUT = 1
 STAMP = ".evalsi-ready"
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentPlan:
+class EnvironmentPlan(NamedTuple):
     """What a pack's folder asks for: its lock, and the place of the environment that follows from it.
 
     Args:
@@ -54,8 +53,7 @@ class EnvironmentPlan:
         return f".evalsi-agrees-{hashlib.sha256(self.pyproject).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """The mark of a whole environment, written last: `raw` tells one build from another."""
 
     lock_sha256: str

@@ -6,9 +6,8 @@ It must not know how an environment is built (`environment_build`, imported only
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalsi_kernel.environment_plan import EnvironmentPlan, plan_environment, python_is_there, read_stamp
 from evalsi_kernel.errors import PackEnvironmentError
@@ -17,8 +16,7 @@ from evalsi_kernel.sdk_runtime import ensure_runtime
 EnvironmentState = Literal["ready", "missing", "broken", "no lock"]
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(NamedTuple):
     """A pack's environment, ready to start processes from.
 
     Args:

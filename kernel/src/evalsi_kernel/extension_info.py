@@ -6,15 +6,13 @@ It must not know how extensions are found or loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 ONLY_ONE = "-"
 """The name of what a kind provides with a bare `true`, such as `stdin = true`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionInfo:
+class ExtensionInfo(NamedTuple):
     """One extension of an installed distribution.
 
     Args:
@@ -45,7 +43,7 @@ class ExtensionInfo:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> ExtensionInfo:

@@ -5,14 +5,14 @@ It must not know how it is run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from evalsi_kernel.pack_info import EvaluatorInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """An evaluator as this run uses it.
 
     Args:
@@ -25,7 +25,7 @@ class Instance:
     session: int
     name: str
     info: EvaluatorInfo
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = MappingProxyType({})
 
     def metric(self, score_name: str) -> str:
         """The metric that a score of this name counts for."""

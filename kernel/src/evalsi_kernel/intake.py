@@ -5,7 +5,7 @@ It must not know file formats or evaluators.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import msgpack
@@ -75,7 +75,7 @@ class Intake:
     def __init__(
         self,
         source: Source,
-        mapping: dict[str, Path] | None = None,
+        mapping: Mapping[str, Path] | None = None,
         limit: int | None = None,
         cluster_by: str | None = None,
     ) -> None:

@@ -6,7 +6,7 @@ It must not know what a field means.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsi_kernel.contents import a_map
@@ -84,7 +84,7 @@ class Mapper:
         mapping: field → path.
     """
 
-    def __init__(self, mapping: dict[str, Path]) -> None:
+    def __init__(self, mapping: Mapping[str, Path]) -> None:
         self.missing = dict.fromkeys(mapping, 0)
         # Whole fields first, so that what is set inside of one is not overwritten by it.
         self._steps = sorted(

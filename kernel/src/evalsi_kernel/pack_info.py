@@ -6,9 +6,9 @@ It must not know how a manifest is written or checked (`manifests`), nor where p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 Kind = Literal["pass", "number", "label"]
 Scope = Literal["record", "dataset"]
@@ -21,8 +21,7 @@ RECORD_TIMEOUT_S = 60.0
 MEMORY_MB = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class OutputInfo:
+class OutputInfo(NamedTuple):
     """One score that an evaluator declares.
 
     Args:
@@ -67,8 +66,7 @@ class OutputInfo:
         return output
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatorInfo:
+class EvaluatorInfo(NamedTuple):
     """One evaluator.
 
     Args:
@@ -91,7 +89,7 @@ class EvaluatorInfo:
     needs: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     outputs: tuple[OutputInfo, ...] = ()
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def ref(self) -> str:
@@ -131,8 +129,7 @@ class EvaluatorInfo:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PackInfo:
+class PackInfo(NamedTuple):
     """One pack.
 
     Args:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -19,7 +19,7 @@ from evalsi_kernel.value_schema import shown, types_of, value_problems
 _FALSE_WORDS = frozenset({"", "0", "false", "f", "no", "n", "off", "none"})
 
 
-def check_params(evaluator_name: str, schema: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The params with which to open an evaluator: those given, and the default of each other that has one.
 
     Args:
@@ -90,7 +90,7 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
     return params
 
 
-def _problems(evaluator_name: str, schema: dict[str, Any], given: dict[str, Any]) -> Iterator[Problem]:
+def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Problem]:
     properties: dict[str, Any] = schema.get("properties", {})
     others = schema.get("additionalProperties", False)
     listing = f"Its params are {', '.join(properties)}." if properties else "It takes no params."

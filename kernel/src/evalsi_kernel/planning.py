@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -67,14 +66,16 @@ class Plan(NamedTuple):
                 group.first.kill()
 
 
-@dataclass(slots=True)
 class Group:
     """The evaluators of one pack, and its first process, which starts up while the kernel goes on."""
 
-    launch: Launch
-    limits: PoolLimits
-    openings: list[Opening] = field(default_factory=list)
-    first: Spawned | None = None
+    __slots__ = ("first", "launch", "limits", "openings")
+
+    def __init__(self, launch: Launch, limits: PoolLimits) -> None:
+        self.launch = launch
+        self.limits = limits
+        self.openings: list[Opening] = []
+        self.first: Spawned | None = None
 
 
 def make_plan(

@@ -6,8 +6,7 @@ Grammar only: it must not know which evaluators there are, nor whether a file ex
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalsi_kernel.errors import ConfigError
 
@@ -21,8 +20,7 @@ _REF = rf"(?:({_QUALIFIER})/)?([\w-]+)(?:@({VERSION}))?"
 _PATH_STARTS = ("./", "../", "/", "~", ".\\", "..\\")
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatorRef:
+class EvaluatorRef(NamedTuple):
     """An evaluator of the catalog.
 
     Args:
@@ -43,8 +41,7 @@ class EvaluatorRef:
         return not self.version or version == self.version or version.startswith(f"{self.version}.")
 
 
-@dataclass(frozen=True, slots=True)
-class CustomRef:
+class CustomRef(NamedTuple):
     """An evaluator of the user's own.
 
     Args:

@@ -6,9 +6,9 @@ It must not know how it is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.extensions import check_path
@@ -16,8 +16,7 @@ from evalsi_kernel.planning import Wanted
 from evalsi_kernel.sources import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What to evaluate, and how.
 
     Args:
@@ -37,8 +36,8 @@ class Request:
 
     data: str | Source
     evaluators: Sequence[Wanted]
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    mapping: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    mapping: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     limit: int | None = None
     concurrency: int = 16
     processes: int | None = None
@@ -70,8 +69,7 @@ def _hear_nothing(_: object) -> None:
     """What a listener does that does not listen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(NamedTuple):
     """Who hears how an evaluation goes.
 
     Args:

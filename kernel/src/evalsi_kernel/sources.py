@@ -6,14 +6,12 @@ It must not know a file format; readers are extensions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a row stands, for error sentences: `qa.jsonl, line 3`."""
 
     source: str

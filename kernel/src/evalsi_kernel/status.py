@@ -5,8 +5,8 @@ It must not know how it went.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from evalsi_kernel.errors import EvalsiError
 
@@ -19,8 +19,7 @@ class Status(Enum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """The status of a run, and the error that ended it early."""
 
     status: Status

@@ -6,8 +6,7 @@ It must not know what any code means; the registry of codes is `error_codes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from evalsi_protocol.limits import MAX_ERROR_CHARS
 
@@ -18,8 +17,7 @@ BLAMES: frozenset[str] = frozenset(get_args(Blame))
 RETRIES: frozenset[str] = frozenset(get_args(Retry))
 
 
-@dataclass(frozen=True, slots=True)
-class WireError:
+class WireError(NamedTuple):
     """What was wrong with which value (`message`), what to do (`mend`), whose fault it is, and whether to try again."""
 
     code: str

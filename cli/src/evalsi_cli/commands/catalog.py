@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsi_cli.faults import OK
@@ -72,7 +72,7 @@ def _output(output: OutputInfo, evaluator: EvaluatorInfo) -> str:
     return f"{name} ({' '.join(part for part in (span, output.unit) if part)})"
 
 
-def _params(schema: dict[str, Any]) -> Iterable[str]:
+def _params(schema: Mapping[str, Any]) -> Iterable[str]:
     required = schema.get("required", ())
     for name, param in schema.get("properties", {}).items():
         if "default" in param:
