@@ -9,8 +9,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from anyio import to_thread
-
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.pool import Pool
@@ -60,6 +58,8 @@ async def _feed(
     while True:
         try:
             if may_block:
+                from anyio import to_thread  # 10 ms that only a source which blocks need pay.
+
                 chunk = await to_thread.run_sync(next, chunks, None, abandon_on_cancel=True)
             else:
                 chunk = next(chunks, None)

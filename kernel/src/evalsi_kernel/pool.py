@@ -11,8 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from anyio import to_thread
-
 from evalsi_kernel.chunks import Chunk, Flight
 from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
@@ -167,6 +165,8 @@ class Pool:
         except PackError as error:
             if rebuild is None or error.code not in MAYBE_THE_ENVIRONMENT:
                 raise
+        from anyio import to_thread  # Rare enough to wait for.
+
         self.launch = await to_thread.run_sync(rebuild)
         return await start_worker(self.launch)
 
