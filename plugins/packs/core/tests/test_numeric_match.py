@@ -38,6 +38,36 @@ def test_an_output_without_a_number_fails_and_says_so() -> None:
     assert result == Score(passed=False, explanation="The output has no number.")
 
 
+@pytest.mark.parametrize(
+    ("output", "reference", "passed"),
+    [
+        ("It takes 2 3/4 hours", "2 1/2", False),
+        ("It takes 2 1/2 hours", "2.5", True),
+        ("In 8 hours she is paid $60/hour", "8", False),
+        ("In 8 hours she is paid $60/hour", "60", True),
+        ("Of the 12 candles, ½ are lit", "12", False),
+        ("There were 20 of them, about 1.5k", "20", False),
+        ("There were 20 of them, about 1.5k", "1,500", True),
+        ("He has 3 left at 10:30", "3", False),
+        ("I said 12, no wait...18", "18", True),
+        ("The error is ±5", "5", False),
+    ],
+)
+def test_an_earlier_number_never_stands_in_for_the_last(output: str, reference: str, passed: bool) -> None:
+    assert passes(output, reference) is passed
+
+
+def test_an_output_whose_last_number_cannot_be_read_fails_and_says_which() -> None:
+    result = NumericMatch().score(Record(output="He has 3 left at 10:30", reference="3"))
+    assert result == Score(passed=False, explanation="The last number of the output cannot be read: 10:30.")
+
+
+def test_a_reference_whose_last_number_cannot_be_read_skips_the_record_and_says_which() -> None:
+    with pytest.raises(Skip, match="the last number of the reference cannot be read: 10:30"):
+        NumericMatch().score(Record(output="3", reference="3 left at 10:30"))
+    assert passes("3", ["10:30", "3"])
+
+
 def test_a_reference_without_a_number_skips_the_record() -> None:
     with pytest.raises(Skip, match="reference has no number"):
         NumericMatch().score(Record(output="5", reference="Lisbon"))

@@ -1,46 +1,61 @@
-"""The last number of a text, read as a person would: a whole token, with its separators, sign, currency and percent.
+"""The last number of a text, read as a person would: a whole token, with its separators, sign, currency and unit.
 
-- A number is a whole token between white space, `=` or a word's colon: `618` does not hold 18, and `37abc`, `1.2.3`,
-  `2024-01-05`, `12:30` and `3/4` hold none.
+- A number is a whole token between white space, `=`, a word's colon or its dots: `618` does not hold 18. Letters within
+  make it a name, which is no number: `37abc`, `3rd`, `v2`, `COVID-19`.
 - What stands around it does not belong to it: brackets, quotes, Markdown's stars, full stops, tags, LaTeX's boxes:
   `(37)!`, `**42**`, `<answer>42</answer>`, `\\boxed{42}`. Nor do letters of scripts that glue words to numbers.
 - Thousands stand in groups of three after a comma, dot, apostrophe, underscore, no-break or thin space, or in the
   Indian groups of two. A plain space separates numbers.
 - A comma is decimal only where it cannot separate thousands: `3,14` is 3.14 and `1.234,5` is 1234.5; `1,234` is 1234.
-- Currency and percent signs are units and are left out: `US$5` is 5, `50%` is 50.
-- Every script's decimal digits count, as do `−` (U+2212), `1.5e3`, `1.5 × 10^3` and `1.5×10³`.
-- A number that no float can hold, such as `1e999`, is none, and none before it stands in for it.
+- Units are left out: `US$5` is 5, `50%` is 50, `5kg` is 5, `$60/hour` is 60.
+- Every script's decimal digits count, as do `−` (U+2212), `1.5e3`, `1.5 × 10^3`, fractions (`3/4`, `2 1/2`, `½`),
+  `1.5k`, `2M` and `2 million`.
+- Where the last number is none of these, as a date, a time, a range, a margin, a power, or what could be two different
+  numbers or is out of a float's range, it cannot be read, and no number before it stands in for it.
 """
 
 from __future__ import annotations
 
 import re
-from math import inf, isinf
+from math import isinf
 
-from evalsi_pack_core.plain_figures import plain_figures
+from evalsi_pack_core.compound_figures import one_figure
+from evalsi_pack_core.plain_figures import MULTIPLIERS, plain_figures
 
 _DIGIT = re.compile(r"\d", re.ASCII)
 _PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _MOST_EXACT_DIGITS = 15
 
-# 1.5 × 10^3, as text and as LaTeX have it; plain figures have ^3 for ³.
-_POWER_OF_TEN = re.compile(
-    r"(?:(?<=\d)\s*(?:[×x*·]|\\times|\\cdot)\s*|(?<![\w.,^*)}])(?P<alone>))"
-    r"10(?:\^|\*\*)\{?([+-]?\d+)\}?(?!\w|\.\d)",
-    re.ASCII,
-)
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;:]|,\{\})(?=\d{3})")
-
-_LABEL = re.compile(r'.*":|[^/]*=|[^\d/]*:')
+_LABEL = re.compile(r'.*":|[^/]*=|[^\d/]*(?::|\.\.)')
 _TAG = r"</?[A-Za-z][\w-]*/?>"
 _WRAPPER = r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mathit|mathsf)(?=\{)"
 _CURRENCY = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|BRL|KRW"
 _EDGE = r"""["'`*_~()\[\]{}<>;:!?|#%$\\≈≤≥≠→⇒]"""
 _BEFORE = rf"(?:{_TAG}|{_WRAPPER}|[A-Z]{{1,3}}(?=\$)|(?:{_CURRENCY}|Rs\.?)(?=[\d.])|{_EDGE})*+"
 # A dot or comma before the digits may be the decimal one; behind them it ends a sentence. A sign may stand before or
-# after the currency: -$5, $-5. Possessive, so that no token takes more than linear time.
-_BEHIND = rf"(?:{_TAG}|{_CURRENCY}|{_EDGE}|[.,])*+"
-_TOKEN = re.compile(rf"{_BEFORE}(?:([+-]){_BEFORE})?([\d.,_'eE+-]*\d){_BEHIND}", re.ASCII)
+# after the currency: -$5, $-5. Both ends are possessive: they never give back what they took.
+_BEHIND = rf"(?:{_TAG}|{_CURRENCY}|{_EDGE}|[.,+-])*+"
+
+_TIMES = {"": 0, "k": 3, "K": 3, "M": 6, "mn": 6, "B": 9, "bn": 9, "tn": 12}
+_UNIT = (
+    r"(?:[kcmnµμ]m|[kmµμ]?g|[mcd]?[lL]|mi|ft|in|yd|lbs?|oz|mph|kmh|kph|[kM]?W|kWh|k?cal|k?J|[kM]?V|mAh|A|N|k?Pa|"
+    r"[kMG]?Hz|dB|[kKMGT]i?B|[mnµμ]s|secs?|mins?|h|hrs?|hours?|days?|px|rpm)"
+)
+_POWER = r"(?:\^?[23]|[²³])?"
+_PER = r"(?:/(?:[A-Za-z]{2,}|[hsdgmLl])(?:\^?-?\d|[²³])?)"
+_SUFFIX = (
+    rf"(?:(?P<times>k|K|M|mn|B|bn|tn){_PER}*|{_UNIT}{_POWER}{_PER}*|ms?(?:\^?[23]|[²³])|m?{_PER}+|"
+    # Metres or millions, seconds or a decade, times or the unknown, a time of day.
+    r"(?P<unclear>m|s|x|[ap]\.?m))?"
+)
+_TOKEN = re.compile(rf"{_BEFORE}(?:([+-]){_BEFORE})?([\d.,_'eE+-]*\d){_SUFFIX}{_BEHIND}", re.ASCII)
+
+# What holds digits and is no number: it begins with a letter, or has some right behind its digits.
+_NAME = re.compile(
+    rf"(?![\W_]*\\(?:sqrt|[dt]?frac|pi|pm)(?![A-Za-z]))[\W_]*+(?:[^\W\d]|\d[\d.,]*+(?![{MULTIPLIERS}])"
+    r"['-]?[^\W\d][\w'-]*+[\W_]*+\Z)"
+)
+_MARKUP = re.compile(rf"{_TAG}|{_WRAPPER}", re.ASCII)
 
 # A shape of digits and separators, its grouping and its decimal mark. The first that fits the whole figure counts.
 _SHAPES = tuple(
@@ -55,52 +70,69 @@ _SHAPES = tuple(
 )
 
 
+class UnreadableNumber(ValueError):
+    """The last number of a text cannot be read as one number."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__(f"{token!r} cannot be read as one number")
+        self.token = token
+
+
 def last_number(text: str) -> float | None:
-    """The last number of the text; None where it holds none, or one that no float can hold.
+    """The last number of the text; None where it holds none.
 
     A whole number too long for a float's digits is an int, so that it stays exact.
+
+    Raises:
+        UnreadableNumber: the last number is written in a way that is not read, or could be two different numbers.
     """
     if not text.isascii():
         text = plain_figures(text)
-    if "10^" in text or "10**" in text:
-        text = _POWER_OF_TEN.sub(_with_exponent, text)
-    for token in reversed(text.split()):
+    for token in reversed(one_figure(text).split()):
         if token.isalpha():
             continue
         number = _number(token)
         if number is not None:
-            return None if isinf(number) else number
+            return number
     return None
 
 
 def _number(token: str) -> float | None:
+    """The token's number; None where it is a name or holds no digit."""
     if _PLAIN.fullmatch(token):
-        return _value(token)
+        return _value(token, token)
     if not _DIGIT.search(token):
         return None
     label = _LABEL.match(token)
     body = token[label.end() :] if label else token
-    if "\\" in body or "{" in body:
-        body = _LATEX_COMMA.sub("_", body)
     found = _TOKEN.fullmatch(body)
-    if found is None:
+    if found is not None:
+        return _read(found, token)
+    if _DIGIT.search(body) is None or _NAME.match(_MARKUP.sub("", body)):
         return None
+    raise UnreadableNumber(token)
+
+
+def _read(found: re.Match[str], token: str) -> float:
+    if found["unclear"]:
+        raise UnreadableNumber(token)
     sign, figure = found[1] or "", found[2].replace("'", "_")
-    if _PLAIN.fullmatch(figure):
-        return _value(sign + figure)
+    exponent = _TIMES[found["times"] or ""]
+    behind = f"e{exponent}" if exponent else ""
+    if _PLAIN.fullmatch(figure) and not (behind and "e" in figure.lower()):
+        return _value(sign + figure + behind, token)
     for shape, grouping, decimal in _SHAPES:
         if shape.fullmatch(figure):
-            return _value(sign + figure.replace(grouping, "").replace(decimal, "."))
-    return None
+            return _value(sign + figure.replace(grouping, "").replace(decimal, ".") + behind, token)
+    raise UnreadableNumber(token)
 
 
-def _value(python: str) -> float:
-    """The number itself; infinite where it is out of a float's range."""
+def _value(python: str, token: str) -> float:
     value = float(python)
-    if len(python) > _MOST_EXACT_DIGITS and value not in (inf, -inf) and python.lstrip("+-").isdecimal():
-        return int(python)
+    if isinf(value):
+        raise UnreadableNumber(token)
+    if len(python) > _MOST_EXACT_DIGITS:
+        digits = python.lstrip("+-0")
+        if digits.isdecimal():
+            return -int(digits) if value < 0 else int(digits)
     return value
-
-
-def _with_exponent(power: re.Match[str]) -> str:
-    return f"{'' if power['alone'] is None else '1'}e{power[2]}"

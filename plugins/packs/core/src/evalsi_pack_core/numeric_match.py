@@ -10,6 +10,9 @@ from math import isclose
 from typing import Annotated
 
 from evalsi import Content, Output, Param, Record, Score, Skip, evaluator
+from evalsi_pack_core.violations import shortened, travelling
+
+MAX_TOKEN = 40
 
 
 @evaluator(
@@ -27,22 +30,42 @@ class NumericMatch:
         rel_tol: Annotated[float, Param(description="tolerance relative to the larger number", minimum=0)] = 1e-6,
         abs_tol: Annotated[float, Param(description="tolerance near zero", minimum=0)] = 1e-9,
     ) -> None:
-        from evalsi_pack_core.numbers import last_number  # Its patterns take milliseconds that only its users pay.
+        # Its patterns take milliseconds that only its users pay.
+        from evalsi_pack_core.numbers import UnreadableNumber, last_number
 
         self._last_number = last_number
+        self._unreadable = UnreadableNumber
         self._rel_tol = rel_tol
         self._abs_tol = abs_tol
 
     def score(self, record: Record) -> bool | Score:
-        """Whether it is; an output without a number fails, a reference without one skips the record."""
-        read = self._last_number
-        expected = [number for reference in record.references if (number := read(_text_of(reference))) is not None]
-        if not expected:
-            raise Skip("reference has no number")
-        found = read(_text_of(record.output))
+        """Whether it is; an output without a readable number fails, a reference without one skips the record."""
+        expected = self._expected(record)
+        try:
+            found = self._last_number(_text_of(record.output))
+        except self._unreadable as error:
+            return Score(
+                passed=False, explanation=f"The last number of the output cannot be read: {_shown(error.token)}."
+            )
         if found is None:
             return Score(passed=False, explanation="The output has no number.")
         return found in expected or any(self._is_near(found, number) for number in expected)
+
+    def _expected(self, record: Record) -> list[float]:
+        """The references' numbers; skips the record where none can be read."""
+        numbers = []
+        reason = "reference has no number"
+        for reference in record.references:
+            try:
+                number = self._last_number(_text_of(reference))
+            except self._unreadable as error:
+                reason = f"the last number of the reference cannot be read: {_shown(error.token)}"
+            else:
+                if number is not None:
+                    numbers.append(number)
+        if not numbers:
+            raise Skip(reason)
+        return numbers
 
     def _is_near(self, found: float, number: float) -> bool:
         if not self._rel_tol and not self._abs_tol:
@@ -56,3 +79,7 @@ def _text_of(content: Content) -> str:
     if not content.is_text and not isinstance(content.wire.get("json", ""), str):
         return json.dumps(content.wire["json"], ensure_ascii=False)
     return content.as_text()
+
+
+def _shown(token: str) -> str:
+    return travelling(shortened(token, MAX_TOKEN))

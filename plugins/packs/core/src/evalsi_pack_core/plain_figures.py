@@ -9,13 +9,15 @@ import re
 import unicodedata
 
 # Japanese, Chinese and Korean write 3万 for 30000: such a letter belongs to the number, which is then not read at all.
-_MULTIPLIERS = "十百千万萬亿億兆십백천만억조"
+MULTIPLIERS = "十百千万萬亿億兆십백천만억조"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 
 _GROUPING_SPACE = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _SEPARATOR = re.compile(r"(?<=\d)[，．٬٫’](?=\d)")
 _SEPARATORS = {"，": ",", "．": ".", "٬": ",", "٫": ".", "’": "'"}
-_RAISED = re.compile("(?<=10)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VULGAR = re.compile("(?P<mixed>(?<=\\d)[ \u00a0\u2009\u202f]?)?(?P<sign>[¼½¾⅐-⅞↉])")
+_SLASHES = str.maketrans("⁄∕", "//")
+_RAISED = re.compile(r"(?<=\d)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _FULL_WIDTH = range(ord("！"), ord("～") + 1)
 _EM_DASHES = "—―"
 
@@ -35,8 +37,13 @@ def plain_figures(text: str) -> str:
     """The text with its figures in ASCII; words keep or lose their letters, as no number needs them."""
     text = _GROUPING_SPACE.sub("_", text)
     text = _SEPARATOR.sub(lambda found: _SEPARATORS[found[0]], text)
+    text = _VULGAR.sub(_vulgar, text).translate(_SLASHES)
     text = _RAISED.sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
     return text.translate(_FIGURES)
+
+
+def _vulgar(found: re.Match[str]) -> str:
+    return f"{'' if found['mixed'] is None else ' '}{unicodedata.normalize('NFKC', found['sign'])}"
 
 
 def _figure(character: str) -> str:
@@ -50,7 +57,7 @@ def _figure(character: str) -> str:
         return "$"
     if category in ("Mn", "Mc", "Me", "Cf"):
         return ""
-    if category == "Lo" and character not in _MULTIPLIERS:
+    if category == "Lo" and character not in MULTIPLIERS:
         # Scripts without case glue words to numbers, 答えは42です, or have none between them.
         return " "
     if ord(character) in _FULL_WIDTH and character not in "，．。":
