@@ -42,6 +42,15 @@ def test_rows_are_numbered_from_one_and_the_hash_is_that_of_the_file(qa: Path) -
     assert reading.source.sha256() == hashlib.sha256(qa.read_bytes()).hexdigest()
 
 
+def test_the_hash_of_a_file_whose_rows_are_read_in_part_is_that_of_the_whole(qa: Path) -> None:
+    pq.write_table(pa.table({"x": list(range(5_000))}), qa)
+    source = open_source(qa)
+
+    next(source.chunks())
+
+    assert source.sha256() == hashlib.sha256(qa.read_bytes()).hexdigest()
+
+
 PARIS = dt.timezone(dt.timedelta(hours=1))
 JSON_FORMS: dict[str, tuple[list[Any], pa.DataType | None, list[Any]]] = {
     "text": (["a", "", None], None, ["a", "", None]),

@@ -108,6 +108,12 @@ def hash_of(*given: Mapping[str, Any]) -> str | None:
     return source.sha256()
 
 
+def test_rows_that_are_not_read_to_their_end_have_no_hash() -> None:
+    source = RowsSource([{"a": index} for index in range(1_000)])
+    next(source.chunks())
+    assert source.sha256() is None
+
+
 def test_the_hash_tells_rows_apart_and_not_the_order_of_their_keys() -> None:
     assert hash_of({"a": 1, "b": "é"}) == hash_of({"b": "é", "a": 1})
     assert (

@@ -30,6 +30,7 @@ class RowsSource:
         self.name = name
         self._rows = rows
         self._hash = hashlib.sha256()
+        self._is_whole = False
 
     def chunks(self) -> Iterator[list[tuple[int, dict[str, Any]]]]:
         """The rows, numbered from 1; raises `DatasetError` for one that is no mapping of JSON values."""
@@ -38,10 +39,11 @@ class RowsSource:
             chunk = [(number, self._json(row, number)) for number, row in some]
             self._hash.update("".join([f"{_encode(row)}\n" for _, row in chunk]).encode())
             yield chunk
+        self._is_whole = True
 
     def sha256(self) -> str | None:
-        """Of the rows read so far, as JSON lines with sorted keys."""
-        return self._hash.hexdigest()
+        """Of all rows as JSON lines with sorted keys, in hex; None unless they were read to their end."""
+        return self._hash.hexdigest() if self._is_whole else None
 
     def _json(self, row: Any, number: int) -> dict[str, Any]:
         where = f"{self.name}, row {number}"

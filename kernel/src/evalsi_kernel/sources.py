@@ -49,5 +49,5 @@ class Source(Protocol):
         ...
 
     def sha256(self) -> str | None:
-        """Of the bytes read so far, in hex; None where bytes are not the truth."""
+        """Of all the data's bytes, in hex; None where they were not read to their end, or are not the truth."""
         ...

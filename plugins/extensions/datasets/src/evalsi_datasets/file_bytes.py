@@ -42,6 +42,7 @@ class FileBytes:
         """The first bytes after decompression, once they are read."""
         self._block_bytes = block_bytes
         self._hash = hashlib.sha256()
+        self._is_whole = False
         self._peeked: list[bytes] = []
         self._stream = self._read()
 
@@ -76,10 +77,11 @@ class FileBytes:
                     yield block
         except OSError as cause:
             raise _unreadable(self.name, cause) from cause
+        self._is_whole = True
 
-    def sha256(self) -> str:
-        """Of the bytes read so far, as they are in the file."""
-        return self._hash.hexdigest()
+    def sha256(self) -> str | None:
+        """Of all bytes as they are in the file, in hex; None unless they were read to their end."""
+        return self._hash.hexdigest() if self._is_whole else None
 
     def _decompressed(self, raw: HashedReader) -> Iterator[bytes]:
         if not self.compression:

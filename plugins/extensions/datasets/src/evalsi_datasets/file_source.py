@@ -38,7 +38,7 @@ class FileSource(ABC):
         """
 
     def sha256(self) -> str | None:
-        """Of the bytes read so far, before they are decompressed, in hex."""
+        """Of all bytes, before they are decompressed, in hex; None unless they were read to their end."""
         return self._data.sha256()
 
     def _refuse(self, where: str, message: str, mend: str) -> NoReturn:

@@ -41,7 +41,7 @@ class ParquetRows(FileSource):
         require("pyarrow", "Reading Parquet", "parquet")
 
     def sha256(self) -> str | None:
-        """Of the whole file, since Parquet is read from its end."""
+        """Of the whole file, however many of its rows were read; of an archive or a pipe only once it was unpacked."""
         if self._is_seekable():
             for _ in self._data.blocks():
                 pass
