@@ -99,3 +99,14 @@ def test_a_chunk_with_a_value_that_is_no_finite_number_is_refused_whole(bad: flo
         moments.add([5.0, bad, 7.0])
     assert (moments.n, moments.mean) == (2, 2.0)
     assert moments.variance == pytest.approx(2.0)
+
+
+@given(cuts=st.lists(st.integers(1, 3000), max_size=6), seed=st.integers(0, 9))
+def test_mean_and_variance_are_the_same_to_the_last_bit_however_the_values_are_cut(cuts: list[int], seed: int) -> None:
+    draw = random.Random(seed)
+    values = [draw.gauss(3, 1) * 10 ** draw.randint(-3, 3) for _ in range(2500)]
+    ends = sorted({min(cut, len(values)) for cut in cuts} | {len(values)})
+    cut = moments_of(*(values[start:end] for start, end in zip([0, *ends], ends, strict=False)))
+    whole = moments_of(values)
+
+    assert (cut.n, cut.mean, cut.variance) == (whole.n, whole.mean, whole.variance)

@@ -53,12 +53,13 @@ class Moments:
             raise ValueError("A value is NaN or infinite; report it as an error of its record, not as a number.")
         if not self.n:
             self._origin = values[0]
-        try:
-            self._add_squares(values)
-            self._sum_parts = _exact_parts([*self._sum_parts, *values])
-        except OverflowError:
-            # Values near the largest float still count; their mean is then unknown rather than wrong.
-            self._overflowed = True
+        if not self._overflowed:
+            try:
+                self._add_squares(values)
+                self._sum_parts = _exact_parts([*self._sum_parts, *values])
+            except OverflowError:
+                # Values near the largest float still count; their mean is then unknown rather than wrong.
+                self._overflowed = True
         self.n += len(values)
         self.low = min(self.low, *values)
         self.high = max(self.high, *values)

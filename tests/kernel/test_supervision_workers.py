@@ -1,0 +1,141 @@
+"""Several processes of one pack: all of them work, and what comes out is what one process gives, to the last bit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.chunks import Chunk
+from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.evaluation import evaluate
+from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.pack_process import attach
+from evalsi_kernel.planning import Wanted
+from evalsi_kernel.pool import Pool
+from evalsi_kernel.request import Request
+from evalsi_kernel.spawning import spawn
+from tests.kernel.data_path import Lines
+from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
+
+WORKERS = launch(NAUGHTY / "workers.py")
+
+
+def score_at_once(evaluator: str, chunks: list[Chunk], limits: PoolLimits) -> Pool:
+    """Hand all chunks to a pool before the first is answered."""
+
+    async def work() -> Pool:
+        pool = Pool(WORKERS, [Opening(1, evaluator)], limits)
+        await pool.start()
+        try:
+            answered = [asyncio.Event() for _ in chunks]
+            for chunk, event in zip(chunks, answered, strict=True):
+                chunk.expect(pool.sessions)
+                chunk.when_answered = event.set
+                await pool.submit(chunk)
+            for event in answered:
+                await event.wait()
+            return pool
+        finally:
+            await pool.close()
+
+    return bounded(work)
+
+
+def labels(chunks: list[Chunk]) -> list[str]:
+    return [outcome[1][0]["label"] for chunk in chunks for outcome in chunk.columns[1] if outcome is not None]
+
+
+def test_two_processes_share_the_work_and_every_record_has_its_own_outcome() -> None:
+    chunks = [chunk_of([f"{number}-{index}" for index in range(10)]) for number in range(30)]
+    score_at_once("who", chunks, PoolLimits(processes=2))
+    found = [label.split(" ") for label in labels(chunks)]
+    assert [text for text, _ in found] == [f"{number}-{index}" for number in range(30) for index in range(10)]
+    shares = [sum(who == one for _, who in found) for one in {who for _, who in found}]
+    assert len(shares) == 2
+    assert min(shares) >= 50
+
+
+def test_the_end_of_each_of_many_processes_is_noticed_however_few_threads_the_loop_has() -> None:
+    async def work() -> list[str]:
+        command = Command([sys.executable, "-c", "input()"])
+        processes = [await attach(spawn(Launch("many", command))) for _ in range((os.cpu_count() or 1) + 8)]
+        try:
+            processes[-1].kill()
+            processes[-2].transport.close_writing()
+            return [await process.end_of_life() for process in processes[-2:]]
+        finally:
+            await asyncio.gather(*(process.stop() for process in processes))
+
+    assert bounded(work) == ["exited with code 1", "was killed by SIGKILL"]
+
+
+WORDS = ["a", "b", "c", "d", "e", "f", "g"]
+ROWS: list[dict[str, Any] | None] = [
+    {
+        "output": " ".join(WORDS[: number % 7] * (number % 5)),
+        "reference": ["a b c", "a b c d e"],
+        "usage": {"latency_ms": number / 7},
+    }
+    for number in range(1, 1300)
+]
+
+
+def outcome_of_a_run(processes: int, at_once: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    wanted = [Wanted(name) for name in ("exact-match", "fuzzy-match", "latency", "corpus-bleu")]
+    source = Lines(ROWS, at_once=at_once)
+    found = evaluate(Request(source, wanted, processes=processes, keep_results=True), default_catalog())
+    assert found.spool is not None
+    return [summary.to_dict() for summary in found.summaries], list(found.spool.results())
+
+
+def test_summaries_and_results_do_not_depend_on_processes_or_on_how_the_data_is_cut() -> None:
+    summaries, results = outcome_of_a_run(processes=1, at_once=1300)
+    assert [one["n"] for one in summaries] == [1299] * 4
+    assert all(one["mean"] not in (0.0, 1.0) for one in summaries)
+    for processes, at_once in ((2, 37), (1, 200)):
+        assert outcome_of_a_run(processes, at_once) == (summaries, results)
+
+
+@pytest.fixture
+def served() -> Iterator[Launch]:
+    """A pack that listens on a socket, in a process that the kernel did not start."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders can be longer than a socket's path may be.
+        path = f"{folder}/pack"
+        argv = [sys.executable, "-m", "evalsi.serving", "--file", str(NAUGHTY / "workers.py")]
+        process = subprocess.Popen([*argv, "--listen", f"unix://{path}"], stderr=subprocess.PIPE)
+        try:
+            assert process.stderr is not None
+            assert b"Listening" in process.stderr.readline()
+            yield Launch("attached", socket=path)
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def test_a_pack_that_listens_on_a_socket_is_attached_and_ends_with_the_run(served: Launch) -> None:
+    [first, second], pool = score(served, "who", chunk_of(["a"] * 100), chunk_of(["b"]))
+    assert kinds(first) + kinds(second) == ["scored"] * 101
+    assert pool.restarts == 0
+
+
+def test_a_pack_that_was_attached_and_dies_is_an_error_of_every_record_left(served: Launch) -> None:
+    columns, _ = score(served, "leaves_for_good", chunk_of(["good"]), chunk_of(["bad", "good"]))
+    assert kinds(columns[0]) == ["scored"]
+    assert kinds(columns[1]) == ["error", "error"]
+    assert columns[1][1] is not None
+    assert "No pack listens on" in columns[1][1][1]["message"]
+
+
+def test_a_socket_that_nobody_listens_on_is_an_error_with_its_path(tmp_path: Path) -> None:
+    with pytest.raises(PackEnvironmentError, match="No pack listens on"):
+        score(Launch("nobody", socket=str(tmp_path / "none")), "who", chunk_of(["a"]))
