@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.catalog import Catalog
-from evalsi_kernel.errors import ConfigError, PackError, UsageError
+from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.launch import Launch, Opening, PoolLimits, ServeInThread
 from evalsi_kernel.launching import launch_custom, launch_pack
@@ -115,11 +115,22 @@ def make_plan(
     try:
         for group in plan.groups:
             if group.launch.command is not None:
-                group.first = spawn(group.launch)
+                group.first = _spawn(group)
     except BaseException:
         plan.abandon()
         raise
     return plan
+
+
+def _spawn(group: Group) -> Spawned:
+    """Start the first process; where its program cannot run, the environment is made anew, once."""
+    try:
+        return spawn(group.launch)
+    except PackEnvironmentError as error:
+        if group.launch.rebuild is None or error.code != "environment.broken":
+            raise
+    group.launch = group.launch.rebuild()
+    return spawn(group.launch)
 
 
 class _Found(NamedTuple):

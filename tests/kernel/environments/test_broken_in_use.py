@@ -1,0 +1,117 @@
+"""A run meets an environment that broke after it was built: it is made anew once, with a note, and the run goes on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalsi_kernel.catalog import load_catalog
+from evalsi_kernel.environments import ensure_environment
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.evaluated import Evaluation
+from evalsi_kernel.evaluation import evaluate
+from evalsi_kernel.planning import Wanted
+from evalsi_kernel.request import Listener, Request
+from tests.cli.pack_folders import MANIFEST
+from tests.kernel.data_path import Lines
+from tests.kernel.environments.pack_folders import MakePack
+
+CODE = """
+import words
+from evalsi import evaluator
+
+@evaluator(name="red")
+def red(record) -> bool:
+    return words.RED == "red"
+"""
+
+
+@pytest.fixture
+def pack(make_pack: MakePack) -> Path:
+    """A pack that needs `words`, installed, its environment built."""
+    folder = make_pack("evalsi-sdk", "words", name="tiny")
+    (folder / "src").mkdir()
+    (folder / "src" / "tiny.py").write_text(CODE)
+    (folder / "plugin.toml").write_text(
+        MANIFEST.format(name="acme/tiny", module="tiny", evaluator="red", memory_mb=512)
+    )
+    ensure_environment(folder, "acme/tiny")
+    return folder
+
+
+def site_packages(pack: Path) -> Path:
+    environment = ensure_environment(pack, "acme/tiny")
+    (found,) = environment.python.parents[1].glob("lib/python*/site-packages")
+    return found
+
+
+def run(pack: Path, cache: Path) -> tuple[Evaluation, list[str]]:
+    notes: list[str] = []
+    request = Request(Lines([{"output": "a"}] * 5), [Wanted("red")], processes=1)
+    return evaluate(request, load_catalog([pack], cache), listener=Listener(on_note=notes.append)), notes
+
+
+def begun(notes: list[str]) -> list[str]:
+    return [note for note in notes if note.startswith("building")]
+
+
+@pytest.mark.parametrize("missing", ["words.py", "msgpack"])
+def test_an_environment_that_lost_a_package_is_made_anew_once_and_every_record_is_scored(
+    missing: str, pack: Path, cache: Path
+) -> None:
+    lost = site_packages(pack) / missing
+    if lost.is_dir():
+        shutil.rmtree(lost)
+    else:
+        lost.unlink()
+    found, notes = run(pack, cache)
+    assert (found.summaries[0].n, found.summaries[0].mean) == (5, 1.0)
+    assert begun(notes) == ["building the environment of acme/tiny (again)…"]
+    assert begun(run(pack, cache)[1]) == []
+
+
+def test_an_environment_without_its_python_is_made_anew(pack: Path, cache: Path) -> None:
+    ensure_environment(pack, "acme/tiny").python.unlink()
+    found, notes = run(pack, cache)
+    assert found.summaries[0].n == 5
+    assert begun(notes) == ["building the environment of acme/tiny (again)…"]
+
+
+def test_an_environment_whose_python_does_not_start_is_made_anew(pack: Path, cache: Path) -> None:
+    python = ensure_environment(pack, "acme/tiny").python
+    python.unlink()
+    python.write_text("#!/bin/sh\necho cannot start >&2\nexit 1\n")
+    python.chmod(0o755)
+    found, notes = run(pack, cache)
+    assert found.summaries[0].n == 5
+    assert begun(notes) == ["building the environment of acme/tiny (again)…"]
+
+
+def test_an_environment_whose_python_is_no_program_is_made_anew(pack: Path, cache: Path) -> None:
+    python = ensure_environment(pack, "acme/tiny").python
+    python.unlink()
+    python.write_bytes(b"\x00\x01\x02 torn")
+    python.chmod(0o755)
+    found, notes = run(pack, cache)
+    assert found.summaries[0].n == 5
+    assert begun(notes) == ["building the environment of acme/tiny (again)…"]
+
+
+def test_a_half_built_environment_is_finished_before_the_run(pack: Path, cache: Path) -> None:
+    environment = ensure_environment(pack, "acme/tiny").python.parents[1]
+    (environment / ".evalsi-ready").unlink()
+    shutil.rmtree(environment / "lib")
+    found, notes = run(pack, cache)
+    assert found.summaries[0].n == 5
+    assert len(begun(notes)) == 1
+
+
+def test_a_pack_whose_own_code_is_broken_is_made_anew_once_and_then_the_error_is_told(pack: Path, cache: Path) -> None:
+    (pack / "src" / "tiny.py").write_text("import not_there_at_all\n")
+    notes: list[str] = []
+    request = Request(Lines([{"output": "a"}]), [Wanted("red")], processes=1)
+    with pytest.raises(PackError, match="not_there_at_all"):
+        evaluate(request, load_catalog([pack], cache), listener=Listener(on_note=notes.append))
+    assert len(begun(notes)) == 1
