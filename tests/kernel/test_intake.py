@@ -352,9 +352,13 @@ def test_a_value_that_contains_itself_is_refused_as_too_deep() -> None:
     assert "nested deeper" in str(refusal({"output": endless}))
 
 
-def test_a_record_that_no_frame_can_carry_is_refused_with_its_size() -> None:
-    error = refusal({"output": "x"}, {"output": "x" * (MAX_RECORD_BYTES + 1)})
-    assert error.message.startswith("qa.jsonl, line 2: the record takes 64 MiB, more than the 64 MiB")
+def test_a_record_that_no_frame_can_carry_stands_alone_with_the_error_that_says_its_size() -> None:
+    rows = [{"output": "x"}, {"output": "x" * (MAX_RECORD_BYTES + 1)}, {"output": "y"}]
+    chunks = list(Intake(Lines(rows)).chunks())
+    assert [chunk.ids for chunk in chunks] == [["0"], ["1"], ["2"]]
+    assert [chunk.refusal is None for chunk in chunks] == [True, False, True]
+    assert chunks[1].refusal is not None
+    assert chunks[1].refusal.message.startswith("qa.jsonl, line 2: the record takes 64 MiB, more than the 64 MiB")
 
 
 # -- chunks ------------------------------------------------------------------------------------------------------------

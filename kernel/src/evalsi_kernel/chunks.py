@@ -32,12 +32,14 @@ class Chunk:
         ids: each record's id.
         numbers: where each stands in the source.
         clusters: each record's cluster, or None without clusters.
+        refusal: why these records cannot be sent to any pack; None where they can.
     """
 
     packed: list[bytes]
     ids: list[str]
     numbers: list[int]
     clusters: list[str] | None = None
+    refusal: WireError | None = None
     columns: dict[int, list[Outcome | None]] = field(default_factory=dict)
     unanswered: int = 0
     when_answered: Callable[[], None] | None = None
@@ -46,6 +48,11 @@ class Chunk:
     def packed_array(self) -> Packed:
         """All records as one msgpack array, made once however many packs take it."""
         return pack_array(self.packed, len(self.packed))
+
+    def part(self, start: int, end: int) -> Chunk:
+        """The records from `start` up to `end`, nothing asked yet."""
+        clusters = None if self.clusters is None else self.clusters[start:end]
+        return Chunk(self.packed[start:end], self.ids[start:end], self.numbers[start:end], clusters)
 
     def expect(self, sessions: tuple[int, ...]) -> None:
         """Make room for these sessions' outcomes."""
@@ -68,10 +75,14 @@ class Chunk:
 
     def cancel_unanswered(self, reason: str) -> None:
         """Give every record that has no outcome the outcome `cancelled`."""
+        self.answer_all(("cancelled", {"reason": reason}))
+
+    def answer_all(self, answer: Outcome) -> None:
+        """Give every record that has no outcome this one."""
         for session, column in self.columns.items():
             for index, outcome in enumerate(column):
                 if outcome is None:
-                    self.put(session, index, ("cancelled", {"reason": reason}))
+                    self.put(session, index, answer)
 
 
 class Flight:

@@ -71,7 +71,9 @@ async def _feed(
         for pool in pools:
             chunk.expect(pool.sessions)
         pending.append(chunk)
-        for pool in pools:
+        if chunk.refusal is not None:
+            chunk.answer_all(("error", chunk.refusal.to_body()))
+        for pool in pools if chunk.refusal is None else ():
             await pool.submit(chunk)
         while pending and (len(pending) >= CHUNKS_IN_FLIGHT or pending[0].unanswered == 0):
             await _first(pending, on_chunk)

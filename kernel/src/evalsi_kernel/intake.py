@@ -29,11 +29,12 @@ from evalsi_kernel.sources import Source
 from evalsi_kernel.suggestions import did_you_mean
 from evalsi_kernel.unencodable import REFUSED, explain
 from evalsi_kernel.usage import read_usage
+from evalsi_protocol.errors import WireError
 from evalsi_protocol.limits import MAX_FRAME_BYTES, TARGET_FRAME_BYTES
 
 MAX_COLUMNS_KEPT = 200
 MAX_RECORD_BYTES = MAX_FRAME_BYTES - 64 * 1024
-"""A record is the least that a frame can carry, beside what the protocol puts around it."""
+"""A record is the least that a frame can carry, beside what the protocol puts around it; a larger one is not sent."""
 
 Wire = dict[str, Any]
 Rows = list[tuple[int, Wire]]
@@ -104,7 +105,7 @@ class Intake:
         for given in self.source.chunks():
             rows = given if self._limit is None else given[: self._limit - self.count]
             if rows:
-                yield from _cut(self._chunk(rows))
+                yield from self._cut(self._chunk(rows))
             if self._limit is not None and self.count >= self._limit:
                 return
 
@@ -143,8 +144,6 @@ class Intake:
         repeat = self._seen.add_positions(numbers) if only_positions else self._seen.add(ids, numbers)
         if repeat is not None:
             self._refuse_repeat(repeat, ids, numbers)
-        if sum(map(len, packed)) > MAX_RECORD_BYTES:
-            self._check_sizes(packed, numbers)
         self.count += len(ids)
         return Chunk(packed, ids, numbers, clusters)
 
@@ -219,15 +218,36 @@ class Intake:
             code="dataset.duplicate_id",
         )
 
-    def _check_sizes(self, packed: list[bytes], numbers: list[int]) -> None:
-        for record, number in zip(packed, numbers, strict=True):
-            if len(record) > MAX_RECORD_BYTES:
-                size, most = len(record) / 2**20, MAX_FRAME_BYTES / 2**20
-                self._refuse(
-                    number,
-                    f"the record takes {size:.0f} MiB, more than the {most:.0f} MiB that can be sent to an evaluator",
-                    "Shorten it, or cut it in several.",
-                )
+    # -- sizes ----------------------------------------------------------------------------------------------------
+
+    def _cut(self, chunk: Chunk) -> Iterator[Chunk]:
+        """The chunk, in several where a source gave too much at once: what is in flight is held in memory."""
+        if sum(map(len, chunk.packed)) <= 2 * TARGET_FRAME_BYTES:
+            yield chunk
+            return
+        start = size = 0
+        for end, record in enumerate(chunk.packed, 1):
+            is_too_large = len(record) > MAX_RECORD_BYTES
+            if is_too_large and start < end - 1:
+                yield chunk.part(start, end - 1)
+                start = end - 1
+            size += len(record)
+            if size >= TARGET_FRAME_BYTES or end == len(chunk.packed):
+                part = chunk.part(start, end)
+                if is_too_large:
+                    part.refusal = self._too_large(len(record), chunk.numbers[end - 1])
+                yield part
+                start, size = end, 0
+
+    def _too_large(self, size_bytes: int, number: int) -> WireError:
+        size, most = size_bytes / 2**20, MAX_FRAME_BYTES / 2**20
+        return WireError(
+            "protocol.too_large",
+            f"{self.source.name}, {self.source.unit} {number}: the record takes {size:.0f} MiB, more than the "
+            f"{most:.0f} MiB that can be sent to an evaluator.",
+            "Shorten it, or cut it in several.",
+            "record",
+        )
 
 
 def _id_text(given: Any) -> str:
@@ -236,18 +256,3 @@ def _id_text(given: Any) -> str:
     if given == "":
         raise BadField("the id is an empty text", "Name the record, or leave its id out.")
     raise BadField(f"id is {shown(given)}, which is neither text nor an integer", "Write it as text, in quotes.")
-
-
-def _cut(chunk: Chunk) -> Iterator[Chunk]:
-    """The chunk, in several where a source gave too much at once: what is in flight is held in memory."""
-    if len(chunk.packed) == 1 or sum(map(len, chunk.packed)) <= 2 * TARGET_FRAME_BYTES:
-        yield chunk
-        return
-    start = size = 0
-    for end, record in enumerate(chunk.packed, 1):
-        size += len(record)
-        if size >= TARGET_FRAME_BYTES or end == len(chunk.packed):
-            part = slice(start, end)
-            clusters = None if chunk.clusters is None else chunk.clusters[part]
-            yield Chunk(chunk.packed[part], chunk.ids[part], chunk.numbers[part], clusters)
-            start, size = end, 0

@@ -108,4 +108,7 @@ def _limit(pid: int, memory_limit_bytes: int) -> None:
     with suppress(ProcessLookupError):
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
         if memory_limit_bytes:
-            resource.prlimit(pid, resource.RLIMIT_AS, (memory_limit_bytes, memory_limit_bytes))
+            # This process may itself be limited to less, and nobody may give more than he has.
+            own = resource.getrlimit(resource.RLIMIT_AS)[1]
+            limit = memory_limit_bytes if own == resource.RLIM_INFINITY else min(memory_limit_bytes, own)
+            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
