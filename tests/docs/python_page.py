@@ -47,7 +47,14 @@ SECTIONS: dict[str, tuple[Any, ...]] = {
         evalsi.Context,
         evalsi.serve,
     ),
-    "Raise and catch": (evalsi.Skip, evalsi.ParamError, evalsi.ScoreError, evalsi.ContentError, evalsi.AskError),
+    "Raise and catch": (
+        evalsi.Skip,
+        evalsi.ParamError,
+        evalsi.ScoreError,
+        evalsi.ContentError,
+        evalsi.ContentLimitError,
+        evalsi.AskError,
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from evalsi.content import Content, ContentError, content
+from evalsi.content import Content, ContentError, ContentLimitError, content
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.rows_source import RowsSource
 
@@ -92,18 +92,29 @@ def test_text_that_is_not_json_is_refused_with_the_place(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
 def test_python_s_own_constants_are_no_json(text: str) -> None:
-    with pytest.raises(ContentError, match="is no JSON value"):
+    with pytest.raises(ContentError, match="is no JSON value") as caught:
         Content(text).as_json()
+    assert not isinstance(caught.value, ContentLimitError)
 
 
 def test_json_nested_too_deep_is_an_error_and_no_crash() -> None:
-    with pytest.raises(ContentError, match="nested too deep"):
+    with pytest.raises(ContentLimitError, match="nested too deep"):
         Content("[" * 100_000 + "]" * 100_000).as_json()
 
 
 def test_an_integer_longer_than_python_reads_is_not_called_bad_json() -> None:
-    with pytest.raises(ContentError, match="not JSON that can be read"):
+    with pytest.raises(ContentLimitError, match="not JSON that can be read: it has an integer of too many digits"):
         Content("1" * 5_000).as_json()
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", '{"a": [2e999]}', "1" * 400 + ".0"])
+def test_a_number_beyond_every_float_is_refused_and_never_read_as_infinity(text: str) -> None:
+    with pytest.raises(ContentLimitError, match="is beyond the range of a float"):
+        Content(text).as_json()
+
+
+def test_a_number_at_the_ends_of_a_float_s_range_is_read() -> None:
+    assert Content("[1.7976931348623157e308, 5e-324, 1e-999]").as_json() == [1.7976931348623157e308, 5e-324, 0.0]
 
 
 def test_messages_are_given_as_a_list_of_their_own() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evalsi.content import Content, ContentError
+from evalsi.content import Content, ContentError, ContentLimitError
 from evalsi.context import AskError, Context
 from evalsi.definition import Output, evaluator
 from evalsi.params import Param, ParamError
@@ -23,6 +23,7 @@ __all__ = [
     "AskError",
     "Content",
     "ContentError",
+    "ContentLimitError",
     "Context",
     "Output",
     "Param",

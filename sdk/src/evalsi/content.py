@@ -6,11 +6,16 @@ It reads the wire form and never changes it; it must not know a record or an eva
 from __future__ import annotations
 
 import json
+from math import isinf
 from typing import Any, NoReturn
 
 
 class ContentError(ValueError):
     """The content is not what was asked for, such as text that is not JSON."""
+
+
+class ContentLimitError(ContentError):
+    """The content may be what was asked for, but is beyond what can be read: its nesting, or a number's size."""
 
 
 class Content:
@@ -36,19 +41,23 @@ class Content:
 
         Raises:
             ContentError: the text is not JSON; the message says where it stops being it.
+            ContentLimitError: it may be JSON, but is nested too deep, or has a number beyond Python's range: an integer
+                of more than 4,300 digits, or 1e999, which a float would take for infinity and for 2e999.
         """
         wire = self.wire
         if isinstance(wire, dict) and "json" in wire:
             return wire["json"]
         try:
-            return json.loads(self.as_text(), parse_constant=_refuse_constant)
+            return json.loads(self.as_text(), parse_constant=_refuse_constant, parse_float=_finite_float)
         except RecursionError:
-            raise ContentError("not JSON that can be read: it is nested too deep") from None
+            raise ContentLimitError("not JSON that can be read: it is nested too deep") from None
         except json.JSONDecodeError as error:
             raise ContentError(f"not JSON: {error}") from error
+        except ContentError:
+            raise
         except ValueError as error:
-            # A constant that was refused, or an integer of more digits than Python reads.
-            raise ContentError(f"not JSON that can be read: {error}") from error
+            # All that json refuses besides is an integer of more digits than Python reads.
+            raise ContentLimitError("not JSON that can be read: it has an integer of too many digits") from error
 
     def messages(self) -> list[dict[str, Any]]:
         """The chat messages; plain text is one user message.
@@ -113,4 +122,12 @@ def _message_text(message: dict[str, Any]) -> str | None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ContentError(f"not JSON: {name} is no JSON value")
+
+
+def _finite_float(written: str) -> float:
+    number = float(written)
+    if isinf(number):
+        shown = written if len(written) <= 40 else f"{written[:39]}…"
+        raise ContentLimitError(f"not JSON that can be read: {shown} is beyond the range of a float")
+    return number
