@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi import ParamError, Record
+from evalsi import ContentLimitError, ParamError, Record
 from evalsi_pack_core.json_checks import JsonEqual
 from evalsi_pack_core.json_difference import differences
 
@@ -113,6 +113,27 @@ def test_ignored_paths_reach_into_lists(ignore: list[str]) -> None:
     output, reference = '{"rows": [{"id": 1}, {"id": 2}]}', '{"rows": [{"id": 3}, {"id": 4}]}'
     assert compared(output, reference, ignore=ignore)[0]
     assert compared(output, reference, ignore=["rows[0].id"])[1] == 0.0
+
+
+def test_a_path_from_the_root_is_that_field_and_no_other_of_its_name() -> None:
+    output, reference = '{"id": 1, "a": {"id": 1}}', '{"id": 2, "a": {"id": 2}}'
+    assert compared(output, reference, ignore=["$.id"])[2] == "a.id is 1, not 2"
+    assert compared(output, reference, tolerance={"$.id": 1})[2] == "a.id is 1, not 2"
+    assert compared('[{"id": 1}, 2]', '[{"id": 1}, 3]', ignore=["$[1]"])[0]
+    assert compared('[{"id": 1}, 2]', '[{"id": 2}, 2]', ignore=["$[].id"])[0]
+    assert not compared('{"a": [[1]]}', '{"a": [[2]]}', ignore=["$[0]"])[0]
+
+
+def test_a_field_s_own_name_may_begin_with_a_dollar() -> None:
+    assert compared('{"$id": 1, "id": 2}', '{"$id": 9, "id": 3}', ignore=["$id"])[2] == "id is 2, not 3"
+
+
+@pytest.mark.parametrize("value", ["1e999", '{"n": -1e999}', "1" * 5000, "[" * 2000 + "]" * 2000])
+def test_what_is_beyond_a_number_s_range_or_nested_too_deep_is_an_error_and_equals_nothing(value: str) -> None:
+    with pytest.raises(ContentLimitError):
+        compared(value, "1")
+    with pytest.raises(ValueError, match="mend the reference of this record"):
+        compared("1", value)
 
 
 def test_a_path_names_only_its_own_field() -> None:

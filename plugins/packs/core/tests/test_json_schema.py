@@ -1,11 +1,12 @@
 """Schemas are refused when they cannot work; outputs are told what is wrong and where."""
 
 import socket
+from time import process_time
 from typing import Any, NoReturn
 
 import pytest
 
-from evalsi import ParamError, Record, Score
+from evalsi import ContentLimitError, ParamError, Record, Score
 from evalsi_pack_core.json_schema import JsonSchema
 
 PERSON = {
@@ -24,7 +25,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-def explanation(schema: dict[str, Any], output: object) -> str | None:
+def explanation(schema: dict[str, Any] | bool, output: object) -> str | None:
     """What is wrong with the output; None when it fits."""
     result = JsonSchema(schema=schema).score(Record(output=output))
     if isinstance(result, Score):
@@ -81,7 +82,12 @@ def test_three_point_zero_is_an_integer_and_true_is_no_number() -> None:
     [
         ({"type": "strin"}, r"no JSON Schema: at \$\.type"),
         ({"minimum": "0"}, r"no JSON Schema: at \$\.minimum"),
-        ({"properties": {"a": {"pattern": "("}}}, r"no JSON Schema: at \$\.properties\.a\.pattern"),
+        ({"properties": {"a": {"pattern": "("}}}, r"its pattern '\(' is no RE2 pattern: missing \)"),
+        ({"pattern": "^(?!x)"}, "is no RE2 pattern: .*; RE2 has no look-around and no back-references"),
+        ({"patternProperties": {r"(a)\1": True}}, "is no RE2 pattern"),
+        ({"$ref": "#/components/a", "components": {"a": {"pattern": "(?=x)"}}}, "is no RE2 pattern"),
+        ({"unevaluatedProperties": False, "allOf": [{"patternProperties": {"a": True}}]}, "with additionalProperties"),
+        ({"$defs": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}, "all of it in one dialect"),
         ({"$schema": "http://example.org/my-dialect"}, "no published dialect"),
         ({"$schema": 5}, "no published dialect"),
         ({"$ref": "#/$defs/nowhere"}, "leads nowhere"),
@@ -153,3 +159,72 @@ def test_a_property_or_a_constant_named_ref_is_no_reference() -> None:
 def test_formats_are_checked(named: str, good: str, bad: str) -> None:
     assert explanation({"format": named}, {"json": good}) is None
     assert explanation({"format": named}, {"json": bad}) == f"$: {bad!r} is not a {named!r}"
+
+
+def test_a_schema_may_be_true_or_false() -> None:
+    assert explanation(True, "1") is None
+    assert explanation(False, "1") == "$: False schema does not allow 1"
+
+
+@pytest.mark.parametrize(
+    ("schema", "output"),
+    [
+        ({"pattern": "^(a+)+$"}, {"json": "a" * 50_000 + "!"}),
+        ({"patternProperties": {"^(a+)+$": False}}, {"json": {"a" * 50_000 + "!": 1}}),
+        ({"patternProperties": {"^(a+)+$": True}, "additionalProperties": False}, {"json": {"a" * 50_000 + "!": 1}}),
+        ({"$ref": "#/components/a", "components": {"a": {"pattern": "^(a+)+$"}}}, {"json": "a" * 50_000 + "!"}),
+        (
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$defs": {"a": {"$schema": "https://json-schema.org/draft/2020-12/schema", "pattern": "^(a+)+$"}},
+                "items": {"$ref": "#/$defs/a"},
+            },
+            {"json": ["a" * 50_000 + "!"]},
+        ),
+    ],
+)
+def test_no_pattern_takes_more_than_linear_time(schema: dict[str, Any], output: object) -> None:
+    began = process_time()
+    explanation(schema, output)
+    assert process_time() - began < 2
+
+
+def test_a_pattern_is_found_anywhere_and_knows_unicode() -> None:
+    assert explanation({"pattern": "b"}, '"abc"') is None
+    assert explanation({"pattern": "^b"}, '"abc"') == "$: 'abc' does not match '^b'"
+    assert explanation({"pattern": r"^\p{L}+$"}, '"Größe"') is None
+    assert explanation({"pattern": r"^\u00e9\\u$"}, {"json": "é\\u"}) is None
+    assert explanation({"pattern": "^.$"}, '"\\ud800"') is None
+    assert explanation({"pattern": "b"}, "1") is None
+
+
+def test_a_dollar_is_the_very_end() -> None:
+    assert explanation({"pattern": "a$"}, '"a\\n"') is not None
+
+
+def test_properties_by_pattern_are_checked_and_others_are_additional() -> None:
+    schema = {
+        "properties": {"name": True},
+        "patternProperties": {"^n_": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert explanation(schema, '{"name": "Ada", "n_a": 1}') is None
+    assert explanation(schema, '{"n_a": "x"}') == "$.n_a: 'x' is not of type 'integer'"
+    assert explanation(schema, '{"x": 1, "y": 2, "name": 3}') == "$: properties that are not allowed: 'x', 'y'"
+    assert explanation({"additionalProperties": {"type": "integer"}}, '{"x": "1"}') == (
+        "$.x: '1' is not of type 'integer'"
+    )
+    assert explanation(schema, "[]") is None
+
+
+def test_a_schema_is_left_as_it_was_given() -> None:
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "string"}
+    given = dict(schema)
+    assert explanation(schema, '"a"') is None
+    assert schema == given
+
+
+@pytest.mark.parametrize("output", ["1e999", "1" * 5000, "[" * 2000 + "]" * 2000])
+def test_an_output_beyond_what_is_read_is_an_error_and_no_fail(output: str) -> None:
+    with pytest.raises(ContentLimitError):
+        explanation({}, output)

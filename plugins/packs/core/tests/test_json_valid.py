@@ -1,9 +1,14 @@
 """Strict JSON, as RFC 8259 has it."""
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalsi import Record, Score
 from evalsi_pack_core.json_checks import json_valid
+from evalsi_pack_core.json_grammar import first_fault
 
 
 def passes(output: object) -> bool:
@@ -30,6 +35,11 @@ def passes(output: object) -> bool:
         '"\\ud83d\\ude00"',
         '"東京"',
         "[" * 500 + "]" * 500,
+        "[" * 2000 + "]" * 2000,
+        '{"a":' * 50_000 + "1" + "}" * 50_000,
+        "1" * 5000,
+        "-1.5e999",
+        "[1e999, " + "1" * 5000 + "]",
     ],
 )
 def test_json_passes(output: str) -> None:
@@ -63,6 +73,11 @@ def test_json_passes(output: str) -> None:
         "```json\n{}\n```",
         "[1",
         "[" * 100_000,
+        "[" * 2000 + "1,]" + "]" * 1999,
+        "[" * 2000 + "}" + "]" * 1999,
+        "1" * 5000 + ",",
+        "[1e999,]",
+        '{"a": 1e999, 1: 2}',
     ],
 )
 def test_what_only_looks_like_json_fails(output: str) -> None:
@@ -80,3 +95,44 @@ def test_the_explanation_says_where_it_stops_being_json() -> None:
     assert isinstance(result, Score)
     assert result.explanation is not None
     assert "line 1 column" in result.explanation
+
+
+def pythons_own_verdict(text: str) -> bool:
+    def refuse(constant: str) -> float:
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=refuse)
+    except ValueError:
+        return False
+    return True
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(values, st.booleans(), st.data())
+def test_the_grammar_agrees_with_pythons_parser(value: object, spaced: bool, data: st.DataObject) -> None:
+    text = json.dumps(value, indent=1 if spaced else None)
+    assert (first_fault(text) is None) is pythons_own_verdict(text)
+    place = data.draw(st.integers(0, len(text)))
+    other = (
+        text[:place]
+        + data.draw(st.sampled_from(list('[]{},:"\\ 0-.e\n\x01t')))
+        + text[place + data.draw(st.integers(0, 1)) :]
+    )
+    assert (first_fault(other) is None) is pythons_own_verdict(other)
+
+
+@given(st.text('[]{},:"\\ 01-.eE+\n\ttrue', max_size=12))
+def test_the_grammar_agrees_with_pythons_parser_on_any_marks(text: str) -> None:
+    assert (first_fault(text) is None) is pythons_own_verdict(text)
+
+
+def test_the_grammar_says_where_a_text_stops_being_json() -> None:
+    assert first_fault('{"a": 1,}') == "not JSON: it stops being it after character 8"
+    assert first_fault("[1] [2]") == "not JSON: it goes on after character 3"

@@ -1,15 +1,17 @@
 """Is the output JSON, and does it equal the reference.
 
-JSON is RFC 8259's: no NaN, no comments, no trailing commas. An output that is no JSON fails; where no reference is
-JSON, that is the data's fault, and an error.
+JSON is RFC 8259's: no NaN, no comments, no trailing commas. An output that is no JSON fails; one that is nested too
+deep to be compared, or has a number out of range, is an error. Where no reference is JSON, that is the data's fault,
+and an error.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from evalsi import ContentError, Output, Param, ParamError, Record, Score, evaluator
+from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
 from evalsi_pack_core.json_difference import FieldDifference, differences
+from evalsi_pack_core.json_grammar import first_fault
 from evalsi_pack_core.violations import first_few, travelling
 
 MAX_LISTED = 100
@@ -21,6 +23,9 @@ def json_valid(record: Record) -> bool | Score:
     """Output is strict JSON."""
     try:
         record.output.as_json()
+    except ContentLimitError:
+        fault = first_fault(record.output.as_text())
+        return True if fault is None else Score(passed=False, explanation=f"The output is {fault}.")
     except ContentError as error:
         return Score(passed=False, explanation=f"The output is {error}.")
     return True
@@ -56,6 +61,9 @@ class JsonEqual:
         expected = _reference_values(record)
         try:
             value = record.output.as_json()
+        except ContentLimitError:
+            # Whether it is equal cannot be told, which is no fail.
+            raise
         except ContentError as error:
             return _scores(f"The output is {error}.", share=0.0, fields=[])
         found = [differences(value, one, self._ignore, self._tolerance) for one in expected]

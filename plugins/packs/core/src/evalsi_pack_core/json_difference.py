@@ -45,8 +45,8 @@ class Difference(NamedTuple):
 
 
 def written_path(path: str) -> str:
-    """A path as `differences` spells it, from one that a person wrote: without `$.`, any index as `[]`."""
-    return path.removeprefix("$").removeprefix(".").replace("[*]", "[]")
+    """A path as `differences` spells it, from one that a person wrote: any index as `[]`."""
+    return path.replace("[*]", "[]")
 
 
 def differences(
@@ -60,7 +60,8 @@ def differences(
     Args:
         output: a JSON value.
         reference: likewise.
-        ignore: fields that are not compared: a name, or a path such as `a.b[0]` or `a.b[].c`.
+        ignore: fields that are not compared: a name, or a path such as `a.b[0]` or `a.b[].c`; `$.` marks the root, so
+            that `$.id` is no other `id`.
         tolerance: field, named likewise → absolute tolerance of its numbers.
     """
     ignored = frozenset(map(written_path, ignore))
@@ -121,10 +122,11 @@ def _tolerance_of(path: str, tolerances: Mapping[str, float]) -> float:
     return next((tolerances[form] for form in _forms(path) if form in tolerances), 0.0)
 
 
-def _forms(path: str) -> tuple[str, str, str]:
-    """What a person may call the field, the most exact first: `a.b[0].c`, `a.b[].c` and `c`."""
+def _forms(path: str) -> tuple[str, ...]:
+    """What a person may call the field, the most exact first: `$.a.b[0].c`, `a.b[0].c`, `a.b[].c` likewise, and `c`."""
     any_index = _INDEX.sub("[]", path)
-    return path, any_index, any_index.rpartition(".")[2].rstrip("[]")
+    root = "$" if path.startswith("[") else "$."
+    return root + path, path, root + any_index, any_index, any_index.rpartition(".")[2].rstrip("[]")
 
 
 def _shown(value: Any) -> str | None:

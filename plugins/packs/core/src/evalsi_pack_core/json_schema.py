@@ -1,13 +1,15 @@
 """Does the output fit a JSON Schema; what is wrong with a schema is said before any record is read.
 
-Nothing is fetched: a `$ref` reaches into the schema itself or to the published metaschemas.
+Nothing is fetched: a `$ref` reaches into the schema itself or to the published metaschemas. Patterns are RE2's.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Annotated, Any
 
-from evalsi import ContentError, Output, Param, ParamError, Record, Score, evaluator
+from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
+from evalsi_pack_core.json_patterns import LinearPatterns
 from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
 
 
@@ -15,23 +17,25 @@ from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
 class JsonSchema:
     """Output is JSON that fits a JSON Schema."""
 
-    def __init__(self, *, schema: Annotated[dict[str, Any], Param(description="a JSON Schema")]) -> None:
+    def __init__(self, *, schema: Annotated[dict[str, Any] | bool, Param(description="a JSON Schema")]) -> None:
         # Loaded by those who validate with it.
         from jsonschema import exceptions, validators
         from jsonschema_specifications import REGISTRY
 
-        named = schema.get("$schema")
-        known: Any = validators.validator_for(schema, default=None) if isinstance(named, str) else None
-        if known is None and named is not None:
-            raise ParamError("schema", f"its $schema is {named!r}, which is no published dialect")
-        dialect = known or validators.Draft202012Validator
+        dialect = _dialect(schema)
+        # That a pattern is one is for RE2 to say.
+        checker: Any = type(dialect.FORMAT_CHECKER)(formats=())
+        checker.checkers = {name: one for name, one in dialect.FORMAT_CHECKER.checkers.items() if name != "regex"}
         try:
-            dialect.check_schema(schema)
+            dialect.check_schema(schema, format_checker=checker)
         except exceptions.SchemaError as error:
             fault = shortened(error.message, MAX_PHRASE)
             raise ParamError("schema", f"it is no JSON Schema: at {error.json_path}, {fault}") from error
-        _check_references(schema, dialect, REGISTRY)
-        self._validator = dialect(schema, registry=REGISTRY, format_checker=dialect.FORMAT_CHECKER)
+        patterns = LinearPatterns()
+        own = deepcopy(schema)
+        _prepare(own, dialect, REGISTRY, patterns)
+        linear: Any = validators.extend(dialect, patterns.keywords())
+        self._validator = linear(own, registry=REGISTRY, format_checker=dialect.FORMAT_CHECKER)
         try:
             self._validator.is_valid(None)
         except RecursionError as error:
@@ -41,6 +45,9 @@ class JsonSchema:
         """Whether it fits; the explanation names the first violations with their paths."""
         try:
             value = record.output.as_json()
+        except ContentLimitError:
+            # Whether it fits cannot be told, which is no fail.
+            raise
         except ContentError as error:
             return Score(passed=False, explanation=f"The output is {error}.")
         violations = sorted(self._validator.iter_errors(value), key=lambda violation: violation.json_path)
@@ -48,25 +55,87 @@ class JsonSchema:
         return True if explanation is None else Score(passed=False, explanation=explanation)
 
 
-def _check_references(schema: dict[str, Any], dialect: Any, registry: Any) -> None:
-    """Refuse a schema with a reference to nowhere, as is any over the network: it could never be followed."""
-    from referencing.exceptions import NoInternalID, Unresolvable
+def _dialect(schema: dict[str, Any] | bool) -> Any:
+    from jsonschema import validators
+
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    known: Any = validators.validator_for(schema, default=None) if isinstance(named, str) else None
+    if known is None and named is not None:
+        raise ParamError("schema", f"its $schema is {named!r}, which is no published dialect")
+    return known or validators.Draft202012Validator
+
+
+def _prepare(schema: dict[str, Any] | bool, dialect: Any, registry: Any, patterns: LinearPatterns) -> None:
+    """Make sure that every part of the schema can be followed, and matched in linear time; changes it in place.
+
+    Refused is a reference to nowhere, as is any over the network. `$schema` goes, as it would lead away from the
+    linear keywords.
+    """
     from referencing.jsonschema import specification_with
 
-    specification = specification_with(dialect.META_SCHEMA["$schema"])
+    uri = dialect.META_SCHEMA["$schema"]
+    specification: Any = specification_with(uri)
     resource = specification.create_resource(schema)
+    inside = _maps_in(schema)
+    # Of a part that two references lead to, or that is reached by a path no keyword opens, as #/components/a.
+    seen: set[int] = set()
     pending = [(resource, registry.resolver_with_root(resource))]
+    keywords: set[str] = set()
     while pending:
         part, resolver = pending.pop()
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = part.contents.get(keyword) if isinstance(part.contents, dict) else None
-            if not isinstance(reference, str):
-                continue
-            try:
-                resolver.lookup(reference)
-            except (Unresolvable, NoInternalID) as error:
-                raise ParamError(
-                    "schema",
-                    f"its {keyword} {reference!r} leads nowhere; nothing is fetched, so put what it names under $defs",
-                ) from error
+        contents = part.contents
+        if not isinstance(contents, dict) or id(contents) in seen or id(contents) not in inside:
+            continue
+        seen.add(id(contents))
+        keywords |= contents.keys()
+        _check_part(contents, uri, patterns)
+        pending += [
+            (specification.create_resource(target.contents), target.resolver) for target in _targets(contents, resolver)
+        ]
         pending += [(inner, resolver.in_subresource(inner)) for inner in part.subresources()]
+    if {"unevaluatedProperties", "patternProperties"} <= keywords:
+        mend = "close the objects with additionalProperties"
+        raise ParamError("schema", f"it has unevaluatedProperties beside patternProperties, which is not read; {mend}")
+
+
+def _check_part(contents: dict[str, Any], uri: str, patterns: LinearPatterns) -> None:
+    named = contents.pop("$schema", None)
+    if isinstance(named, str) and named.rstrip("#") != uri.rstrip("#"):
+        raise ParamError("schema", f"a part of it has a $schema of its own, {named!r}; write all of it in one dialect")
+    matched = contents.get("patternProperties")
+    texts = [contents.get("pattern"), *(matched if isinstance(matched, dict) else ())]
+    for text in texts:
+        if isinstance(text, str):
+            patterns.compile(text)
+
+
+def _targets(contents: dict[str, Any], resolver: Any) -> list[Any]:
+    from referencing.exceptions import NoInternalID, Unresolvable
+
+    targets = []
+    for keyword in ("$ref", "$dynamicRef"):
+        reference = contents.get(keyword)
+        if not isinstance(reference, str):
+            continue
+        try:
+            targets.append(resolver.lookup(reference))
+        except (Unresolvable, NoInternalID) as error:
+            raise ParamError(
+                "schema",
+                f"its {keyword} {reference!r} leads nowhere; nothing is fetched, so put what it names under $defs",
+            ) from error
+    return targets
+
+
+def _maps_in(value: Any) -> set[int]:
+    """The identities of all maps within: what is the schema's own, and no published metaschema's."""
+    found = set()
+    pending = [value]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, dict):
+            found.add(id(inner))
+            pending += inner.values()
+        elif isinstance(inner, list):
+            pending += inner
+    return found

@@ -60,8 +60,10 @@ class Contains:
         ] = None,
         ignore_case: bool = True,
     ) -> None:
-        if substring == "":
-            raise ParamError("substring", "it is empty, and an empty text is part of every output")
+        if substring is not None and not substring.strip():
+            raise ParamError(
+                "substring", "it is empty or blank, and nearly every output has that; use regex-match for white space"
+            )
         self._form = folded if ignore_case else composed
         self._substring = None if substring is None else self._form(substring)
 
