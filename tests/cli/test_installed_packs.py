@@ -43,10 +43,7 @@ def test_a_pack_that_takes_a_builtin_name_makes_it_ambiguous_and_builtin_says_wh
 
 
 def test_a_pack_cannot_take_memory_without_end(tmp_path: Path) -> None:
-    code = "hoard = []; bad = record.output.as_text() == 'bad'
-"
-    code += "    while bad: hoard.append(bytearray(1 << 24))
-    return True"
+    code = "hoard = []\n    while record.output.as_text() == 'bad': hoard.append(bytearray(1 << 24))\n    return True"
     write_pack(tmp_path / "packs", "acme/hungry", "hungry", code, memory_mb=64)
     data = write_jsonl(tmp_path / "data.jsonl", [{"output": text} for text in ("a", "bad", "b", "c")])
     done = run(tmp_path, "--data", data, "--evaluators", "hungry", "--output", "results.json")
