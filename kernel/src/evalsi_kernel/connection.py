@@ -131,9 +131,12 @@ class Connection:
 
     @property
     def violation(self) -> str:
-        """How the pack broke the protocol; empty when it did not."""
+        """Why the session had to be ended, as the end of a sentence about the pack; empty when it had not."""
         ended = self._ended
-        return ended.message if ended is not None and ended.code not in ("protocol.eof", "kernel.aborted") else ""
+        if ended is None or ended.code in ("protocol.eof", "kernel.aborted"):
+            return ""
+        how = "was ended because" if ended.blame == "kernel" else "broke the protocol:"
+        return f"{how} {ended.message}"
 
     def abort(self, why: str) -> None:
         """End the session at once; whatever still waits fails as gone."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -39,11 +39,8 @@ class PackProcess:
         self._scratch = spawned.scratch
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._stderr = asyncio.create_task(self._keep_tail(stderr))
-        # A thread of its own: the loop's are few, and one that waits for each of many processes would leave none.
-        waiter = ThreadPoolExecutor(1, "evalsi-wait")
-        self._gone = asyncio.get_running_loop().run_in_executor(waiter, self._process.wait)
+        self._gone = _exit_code(spawned)
         self._gone.add_done_callback(self._let_go)
-        waiter.shutdown(wait=False)
         self.transport = transport
 
     @property
@@ -129,6 +126,25 @@ class PackProcess:
             self._tail.extend(line.decode("utf-8", "replace") for line in lines)
         if rest:
             self._tail.append(rest.decode("utf-8", "replace"))
+
+
+def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
+    """The exit code, once there is one."""
+    loop = asyncio.get_running_loop()
+    gone: asyncio.Future[int] = loop.create_future()
+
+    def settle(code: int) -> None:
+        if not gone.done():
+            gone.set_result(code)
+
+    def wait() -> None:
+        code = spawned.process.wait()
+        with suppress(RuntimeError):  # The loop is closed: nobody asks any more.
+            loop.call_soon_threadsafe(settle, code)
+
+    # Not one of the loop's few threads, which many processes would use up; and a daemon, which holds up no exit.
+    threading.Thread(target=wait, name="evalsi-wait", daemon=True).start()
+    return gone
 
 
 async def attach(spawned: Spawned) -> PackProcess:

@@ -173,6 +173,15 @@ class Pool:
     # -- one process ----------------------------------------------------------------------------------------------
 
     async def _run(self, worker: Worker | None) -> None:
+        try:
+            await self._run_until_over(worker)
+        except Exception as error:
+            # Nobody awaits this task before the end: without an answer for each record the run would wait for ever.
+            message = f"The kernel failed while it ran the pack {self.launch.name}: {type(error).__name__}: {error}"
+            await self._give_up(WireError("kernel.internal", message, "Report it.", "kernel"))
+            raise
+
+    async def _run_until_over(self, worker: Worker | None) -> None:
         while worker is not None or (not self._closing and self._broken is None):
             if worker is None:
                 worker = await self._start_again()
@@ -184,6 +193,9 @@ class Pool:
                 await self._feed(worker)
                 if not self._cancelled:
                     await self._recover(worker)
+            except Exception:
+                await self._requeue(worker.flights)
+                raise
             finally:
                 self._workers.remove(worker)
                 await worker.stop()

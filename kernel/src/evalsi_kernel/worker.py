@@ -109,7 +109,7 @@ class Worker:
         """How the pack ended, with the last lines it wrote."""
         violation = self.connection.violation
         if violation:
-            self.kill(f"broke the protocol: {violation}")
+            self.kill(violation)
         if self.process is None:
             return self.fault or "went away"
         ended = await self.process.end_of_life()
