@@ -262,7 +262,7 @@ LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "pyarrow", "datasets", 
     ("uri", "imported"),
     [
         (None, set()),
-        ("x.jsonl", {"msgspec"}),
+        ("x.jsonl", set()),
         ("x.json", set()),
         ("x.csv", {"csv"}),
         ("x.csv.zst", {"csv"}),
@@ -284,3 +284,14 @@ def test_opening_imports_what_the_format_needs_and_nothing_else(
     ended = run_python(code, cwd=tmp_path)
 
     assert set(ended.stdout.split()) & LIBRARIES == imported
+
+
+@pytest.mark.parametrize(("lines", "loaded"), [(99, False), (100, True)])
+def test_the_fast_decoder_is_loaded_once_there_is_enough_to_read(lines: int, loaded: bool, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"a": 12345678901234567890123}\n' * lines)
+    code = (
+        "import sys\nfrom evalsi_datasets.plugin import evalsi_open_source\n"
+        "rows = [row for chunk in evalsi_open_source('x.jsonl').chunks() for _, row in chunk]\n"
+        "print(len(rows), rows[0]['a'], 'msgspec' in sys.modules)"
+    )
+    assert run_python(code, cwd=tmp_path).stdout.split() == [str(lines), "12345678901234567890123", str(loaded)]

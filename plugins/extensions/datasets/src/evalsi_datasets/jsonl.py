@@ -1,14 +1,12 @@
 """Owns JSON Lines: one object a line, lines cut at LF alone.
 
-The fast path decodes a whole block; what it refuses is read again, line by line, by `strict_json`.
+The fast path decodes a whole block; what it refuses, and a file of a few lines, is read line by line by `strict_json`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NoReturn
-
-import msgspec
 
 from evalsi_kernel.sources import Row
 
@@ -18,8 +16,8 @@ from .lines import LineBatch, line_batches
 from .strict_json import MAX_DEPTH, JsonFault, is_too_deep, kind_of, read_value
 
 _BLANK = b" \t\r"
-_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
-_REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
+# Below this the fast decoder takes longer to load than Python's own takes to read.
+_FEW_LINES = 100
 
 
 class JsonLines(FileSource):
@@ -33,9 +31,14 @@ class JsonLines(FileSource):
         """
         for batch in line_batches(self._data.blocks()):
             lines = batch.lines
+            if batch.first == 1 and len(lines) < _FEW_LINES:
+                yield from self._read_carefully(batch)
+                continue
+            from .fast_objects import REFUSED, decode_object
+
             try:
-                rows = [_decode_object(line) for line in lines]
-            except _REFUSED:
+                rows = [decode_object(line) for line in lines]
+            except REFUSED:
                 yield from self._read_carefully(batch)
                 continue
             if any(_is_deep(row, line) for row, line in zip(rows, lines, strict=True)):
@@ -59,13 +62,6 @@ class JsonLines(FileSource):
             yield rows
 
     def _read_line(self, line: bytes, number: int, *, ended: bool) -> Row:
-        try:
-            row = _decode_object(line)
-            if not _is_deep(row, line):
-                return row
-        except _REFUSED:
-            # Read again below, to say what is wrong.
-            pass
         text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1, ended=ended)
         try:
             value = _whole(text)
