@@ -1,0 +1,59 @@
+"""Evaluators that wait: so many records in flight as are allowed, and a bad one costs itself alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import evalsi
+from evalsi import Record
+from evalsi_kernel.launch import PoolLimits
+from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, score
+
+WAITING = launch(NAUGHTY / "waiting.py")
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 16])
+def test_concurrency_bounds_the_records_in_flight_and_is_made_use_of(concurrency: int) -> None:
+    [column], _ = score(WAITING, "in_flight", chunk_of(["a"] * 48), limits=PoolLimits(concurrency=concurrency))
+    assert max(outcome[1][0]["value"] for outcome in column if outcome is not None) == concurrency
+
+
+def test_concurrency_bounds_the_functions_of_a_script_as_well() -> None:
+    most = {"now": 0, "ever": 0}
+
+    async def counted(record: Record) -> bool:
+        most["now"] += 1
+        most["ever"] = max(most["ever"], most["now"])
+        await asyncio.sleep(0.005)
+        most["now"] -= 1
+        return True
+
+    rows: list[dict[str, Any]] = [{"output": "a"}] * 40
+    assert evalsi.evaluate(rows, [counted], concurrency=4, quiet=True)["counted"].mean == 1.0
+    assert most == {"now": 0, "ever": 4}
+
+
+def test_an_asynchronous_evaluator_that_raises_cancels_itself_or_leaves_costs_its_record() -> None:
+    outputs = ["a", "raise", "b", "cancel", "c", "exit", "d"]
+    [column], pool = score(WAITING, "raises_on_bad", chunk_of(outputs))
+    assert kinds(column) == ["scored", "error"] * 3 + ["scored"]
+    messages = [outcome[1]["message"] for outcome in column if outcome is not None and outcome[0] == "error"]
+    assert [message.split(" raised ")[1].split(":")[0] for message in messages] == [
+        "LookupError",
+        "CancelledError",
+        "SystemExit",
+    ]
+    assert pool.restarts == 0
+
+
+@pytest.mark.parametrize("evaluator", ["hangs_on_bad", "blocks_on_bad"])
+def test_an_asynchronous_evaluator_that_never_comes_back_costs_its_record_after_its_time(evaluator: str) -> None:
+    [column], _ = score(
+        WAITING, evaluator, chunk_of(["a", "bad", "a", "a"]), limits=PoolLimits(record_timeout_s=0.5, concurrency=2)
+    )
+    assert kinds(column) == ["scored", "error", "scored", "scored"]
+    assert column[1] is not None
+    assert column[1][1]["code"] == "pack.timeout"

@@ -1,0 +1,53 @@
+"""Both ends send more than the pipes hold, and one of them does not read: nothing stands still, nothing else waits."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from evalsi_kernel.chunks import Chunk
+from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.pool import Pool
+from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch
+
+
+def floods(how: str) -> Launch:
+    return Launch(how, Command([sys.executable, str(NAUGHTY / "floods.py"), how], whole_environment=True))
+
+
+async def score_all(pool: Pool, chunks: list[Chunk]) -> list[list[str]]:
+    """Score the chunks, all asked before the first is answered."""
+    await pool.start()
+    try:
+        return [kinds(column) for column in await asyncio.gather(*(answered(pool, chunk) for chunk in chunks))]
+    finally:
+        await pool.close()
+
+
+def test_a_pack_that_writes_megabytes_and_reads_nothing_meanwhile_is_read_while_the_kernel_sends() -> None:
+    chunks = [chunk_of(["x" * 40_000] * 40) for _ in range(8)]
+
+    async def work() -> list[list[str]]:
+        return await score_all(Pool(floods("writes-all"), [Opening(1, "any")], PoolLimits()), chunks)
+
+    assert bounded(work) == [["scored"] * 40] * 8
+
+
+def test_a_pack_that_stops_reading_is_ended_after_its_time_and_no_other_pack_waits_for_it() -> None:
+    async def work() -> tuple[list[list[str]], list[list[str]]]:
+        deaf = Pool(floods("deaf"), [Opening(1, "any")], PoolLimits(record_timeout_s=0.6))
+        well = Pool(launch(), [Opening(1, "raise_on_bad")], PoolLimits())
+        finished: list[str] = []
+
+        async def named(name: str, pool: Pool, chunks: list[Chunk]) -> list[list[str]]:
+            columns = await score_all(pool, chunks)
+            finished.append(name)
+            return columns
+
+        both = await asyncio.gather(
+            named("deaf", deaf, [chunk_of(["x" * 2_000_000])]), named("well", well, [chunk_of(["good"] * 100)])
+        )
+        assert finished == ["well", "deaf"]
+        return both[0], both[1]
+
+    assert bounded(work) == ([["error"]], [["scored"] * 100])
