@@ -95,6 +95,8 @@ def test_corpus_bleu_of_short_outputs_is_0_and_says_why() -> None:
         ({"ref": "regex-match", "params": {"pattern": ""}}, "pattern"),
         ({"ref": "regex-match"}, "pattern"),
         ({"ref": "contains", "params": {"substring": ""}}, "substring"),
+        ({"ref": "contains", "params": {"substring": " "}}, "substring: it is empty or blank"),
+        ({"ref": "json-schema", "params": {"schema": {"pattern": "(?=x)"}}}, "is no RE2 pattern"),
         ({"ref": "json-schema", "params": {"schema": {"type": "strin"}}}, r"json-schema\.schema: it is no JSON Schema"),
         ({"ref": "json-schema", "params": {"schema": {"$ref": "https://example.org/a"}}}, "nothing is fetched"),
         ({"ref": "json-equal", "params": {"tolerance": {"n": -1}}}, r"json-equal\.tolerance: .* below zero"),

@@ -108,6 +108,19 @@ CASES = [
         output="So the invoice comes to $1,284.00.",
         reference="1284",
     ),
+    case(
+        "a last number that cannot be read",
+        {"numeric-match": False},
+        output="He has 3 left at 10:30",
+        reference="3",
+    ),
+    case(
+        "a reference's last number that cannot be read",
+        {"numeric-match": "skipped: the last number of the reference cannot be read: 10:30"},
+        output="3",
+        reference="3 left at 10:30",
+    ),
+    case("a rate", {"numeric-match": False}, output="In 8 hours she is paid $60/hour", reference="8"),
     case("boxed", {"numeric-match": True, "exact-match": False}, output="So $\\boxed{42}$.", reference=["41", "42"]),
     case(
         "empty output",
@@ -160,6 +173,16 @@ CASES = [
         },
         output={"json": {"id": True, "n": 1.5}},
         reference={"json": {"id": 1, "n": 1}},
+    ),
+    case(
+        "json beyond every float",
+        {
+            "json-valid": True,
+            "json-equal": "error: 1e999 is beyond the range of a float",
+            "json-schema": "error: 1e999",
+        },
+        output="1e999",
+        reference={"json": 1},
     ),
     case(
         "json that UTF-8 cannot hold",

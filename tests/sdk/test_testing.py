@@ -261,6 +261,29 @@ def test_what_cannot_travel_is_an_error_of_its_record() -> None:
     assert "cannot be sent" in outcome.error.message
 
 
+@pytest.mark.parametrize("where", ["explanation", "label", "name"])
+def test_half_of_a_surrogate_pair_costs_its_record_and_not_the_session(where: str) -> None:
+    def escaped(record: Record) -> Score:
+        text = "\ud800" if record.output == PLEASE.output else "fine"
+        return Score(**{"value": 1.0, where: text} if where != "label" else {"label": text})
+
+    before, hit, after = run_pack([escaped], "escaped", [NO, PLEASE, NO]).outcomes
+    assert (before.kind, hit.kind, after.kind) == ("scored", "error", "scored")
+    assert hit.error is not None
+    assert hit.error.blame == "pack"
+    assert "surrogates not allowed" in hit.error.message
+
+
+def test_half_of_a_surrogate_pair_in_what_is_raised_is_told_in_another_form() -> None:
+    def raises(record: Record) -> bool:
+        raise ValueError("no such letter: \ud800")
+
+    [outcome] = run_pack([raises], "raises", [NO]).outcomes
+    assert outcome.error is not None
+    assert outcome.error.code == "pack.evaluator_raised"
+    outcome.error.message.encode()
+
+
 def test_an_ask_is_answered_by_the_test() -> None:
     asked = []
 

@@ -83,7 +83,7 @@ def _as_re2_writes(escape: re.Match[str]) -> str:
     return f"\\x{{{escape[1]}}}" if escape[1] else escape[0]
 
 
-def _violation(message: str) -> Exception:
+def _violation(message: str) -> Any:
     from jsonschema.exceptions import ValidationError
 
     return ValidationError(message)

@@ -13,8 +13,10 @@ from evalsi import Output, Param, Record, Score, evaluator
 
 MaxN = Annotated[int, Param(description="longest n-gram", minimum=1, maximum=9)]
 
-# sacrebleu keeps the last 65,536 texts that it split, each twice; of long texts that is memory without use.
-_KEPT_RECORDS = 1000
+# sacrebleu keeps the last 65,536 texts that it split, each twice and before as well as after; of long texts that is
+# memory without use. With what Python adds to each, this many characters take about four megabytes.
+_KEPT_CHARACTERS = 1_000_000
+_ADDED_TO_EACH = 400
 
 
 @evaluator(name="bleu", version=1, needs=("output", "reference"), outputs=[Output(minimum=0.0, maximum=1.0)])
@@ -88,14 +90,13 @@ class _SentenceCounts:
 
     def of(self, record: Record) -> Any:
         """sacrebleu's `BLEUScore` of the output against all references."""
-        self._kept += 1
-        if self._kept > _KEPT_RECORDS:
+        output, references = record.output.as_text(), [reference.as_text() for reference in record.references]
+        self._kept += len(output) + sum(map(len, references)) + _ADDED_TO_EACH * (1 + len(references))
+        if self._kept > _KEPT_CHARACTERS:
             self._kept = 0
             for cache in self._caches:
                 cache.cache_clear()
-        return self.bleu.sentence_score(
-            record.output.as_text(), [reference.as_text() for reference in record.references]
-        )
+        return self.bleu.sentence_score(output, references)
 
 
 def _share(percent: float) -> float:
