@@ -1,0 +1,92 @@
+"""Functions at hand are supervised as a pack is, though they run in a thread of this process: errors, hangs, exits."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import evalsi
+from evalsi import Record
+
+ROWS: list[dict[str, Any]] = [{"output": text} for text in ("good", "bad", "good")]
+
+HANGS = """
+import time
+from evalsi.host import Host
+from evalsi.loading import from_objects
+from evalsi_kernel.launch import Launch, PoolLimits
+from tests.kernel.supervision import chunk_of, score
+
+def stuck(record):
+    while record.output.as_text() == "bad":
+        time.sleep(0.01)
+    return True
+
+definitions = from_objects([stuck])
+here = Launch("here", serve=lambda channel: Host(channel, "here", "1", lambda: definitions).serve())
+[column], _ = score(here, "stuck", chunk_of(["good", "bad", "good"]), limits=PoolLimits(record_timeout_s=0.3))
+print([outcome[1]["code"] if outcome[0] == "error" else outcome[0] for outcome in column])
+"""
+
+
+def good(record: Record) -> bool:
+    return record.output.as_text() == "good"
+
+
+def leaves(record: Record) -> bool:
+    if record.output.as_text() == "bad":
+        sys.exit(1)
+    return True
+
+
+def test_a_function_that_hangs_is_an_error_of_its_record_and_holds_up_neither_the_run_nor_the_exit() -> None:
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", HANGS], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stdout == "['scored', 'pack.timeout', 'scored']\n", done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert time.monotonic() - started < 10
+
+
+def test_a_function_that_exits_costs_its_record_and_not_the_script() -> None:
+    summary = evalsi.evaluate(ROWS, [leaves], quiet=True)["leaves"]
+    assert (summary.n, summary.errors, summary.mean) == (2, 1, 1.0)
+
+
+def test_an_evaluation_runs_inside_a_running_event_loop_as_in_a_notebook() -> None:
+    async def cell() -> float | None:
+        return evalsi.evaluate(ROWS, [good, "length"], quiet=True)["good"].mean
+
+    assert asyncio.run(cell()) == 2 / 3
+
+
+def test_an_evaluation_runs_in_a_thread_beside_another() -> None:
+    found: list[float | None] = []
+
+    def work() -> None:
+        found.append(evalsi.evaluate(ROWS, [good, "length"], quiet=True)["good"].mean)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert found == [2 / 3, 2 / 3]
+
+
+def test_two_evaluations_of_one_script_give_the_same_and_leave_no_thread() -> None:
+    first = evalsi.evaluate(ROWS, [good], quiet=True)
+    second = evalsi.evaluate(ROWS, [good], quiet=True)
+    assert first.results == second.results
+    assert first.summaries == second.summaries
+    end = time.monotonic() + 10
+    while (
+        left := [one.name for one in threading.enumerate() if one.name.startswith("evalsi")]
+    ) and time.monotonic() < end:
+        time.sleep(0)
+    assert left == []
