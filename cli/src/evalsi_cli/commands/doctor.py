@@ -26,6 +26,8 @@ from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import cache_dir, pack_search_path
 
 GOOD, BAD = "ok", "problem"
+# What packs are told and nothing on this host holds them to; "enforced" is said of nothing that is not.
+DECLARED = "declared"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +54,7 @@ def _machine() -> list[_Line]:
         lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
     names = [info.name for info in default_extensions().infos]
     lines.append((GOOD, "extensions", ", ".join(names) or "none"))
+    lines.append((DECLARED, "packs", "no network, no files outside their scratch folder; nothing here enforces it"))
     return lines
 
 

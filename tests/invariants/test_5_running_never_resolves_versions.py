@@ -1,0 +1,75 @@
+"""Fifth invariant: environments come from locks with hashes or not at all; what is not enforced is called declared."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from evalsi_kernel import environment_build
+from evalsi_kernel.environments import ensure_environment
+from evalsi_kernel.errors import PackEnvironmentError
+from tests.cli.running import evalsi
+
+ROOT = Path(__file__).parents[2]
+PACKS = sorted(path.parent for path in ROOT.glob("plugins/packs/*/plugin.toml"))
+
+NOTES_WHAT_IT_IS_ASKED = """#!{python} -I
+import json, sys
+with open({log!r}, "a") as log:
+    log.write(json.dumps(sys.argv[1:]) + "\\n")
+"""
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_every_package_of_a_built_in_packs_lock_has_hashes_for_all_its_files(pack: Path) -> None:
+    lock = tomllib.loads((pack / "uv.lock").read_text(encoding="utf-8"))
+    from_registry = [package for package in lock["package"] if "registry" in package["source"]]
+    assert from_registry
+    for package in from_registry:
+        files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
+        assert files
+        assert all(file["hash"].startswith("sha256:") for file in files)
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [("", ["sync"]), ("https://index.invalid/simple", ["sync", "export", "pip"])]
+)
+def test_whatever_uv_is_asked_for_installs_from_the_frozen_lock_with_hashes_and_resolves_nothing(
+    index: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, program = tmp_path / "log", tmp_path / "uv"
+    program.write_text(NOTES_WHAT_IT_IS_ASKED.format(python=sys.executable, log=str(log)))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(environment_build, "find_uv", lambda: str(program))
+    for name in environment_build.INDEX_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+    if index:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", index)
+    with pytest.raises(PackEnvironmentError, match="does not work"):  # This uv has built nothing.
+        ensure_environment(PACKS[0], "core")
+    asked = [words for words in map(json.loads, log.read_text().splitlines()) if words[0] != "venv"]
+    assert [words[0] for words in asked] == expected
+    for words in asked:
+        wanted = {"--require-hashes", "--no-deps", "--only-binary"} if words[0] == "pip" else {"--frozen", "--no-dev"}
+        assert wanted <= set(words)
+
+
+def test_a_pack_without_a_lock_is_refused_and_nothing_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "free"\nversion = "1"\ndependencies = ["msgpack"]\n')
+    with pytest.raises(PackEnvironmentError) as caught:
+        ensure_environment(tmp_path, "free")
+    assert caught.value.code == "environment.no_lock"
+
+
+def test_what_is_not_enforced_here_is_called_declared() -> None:
+    lines = evalsi("doctor").out.splitlines()
+    isolation = [line for line in lines if "network" in line]
+    assert isolation
+    assert all(line.startswith("declared ") for line in isolation)
+    assert not any(line.startswith("enforced") for line in lines)
