@@ -1,0 +1,159 @@
+"""A pack's process from its start to its end: limits and a folder of its own, a clock that is fair, an end that comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalsi import Record, evaluator
+from evalsi.context import Context
+from evalsi.host import Host
+from evalsi.loading import from_objects
+from evalsi_kernel import pack_process
+from evalsi_kernel.catalog import Catalog, default_catalog
+from evalsi_kernel.chunks import Flight
+from evalsi_kernel.connection import Connection
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.pack_info import Workers
+from evalsi_kernel.planning import Wanted, make_plan
+from evalsi_kernel.pool import Pool
+from evalsi_kernel.transports import MemoryTransport
+from evalsi_kernel.watchdog import watch
+from evalsi_kernel.worker import Worker, start_worker
+from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
+
+STUBBORN = NAUGHTY / "stubborn.py"
+
+
+@pytest.mark.parametrize(("how", "ended_by"), [("ignores-bye", "SIGTERM"), ("ignores-everything", "SIGKILL")])
+def test_a_pack_that_does_not_leave_is_ended_in_steps_each_of_which_is_bounded(
+    how: str, ended_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pack_process, "LEAVE_S", 0.2)
+    command = Command([sys.executable, str(STUBBORN), how], whole_environment=True)
+
+    async def work() -> tuple[float, str]:
+        started = await start_worker(Launch("stubborn", command))
+        assert started.process is not None
+        before = time.monotonic()
+        await started.stop()
+        return time.monotonic() - before, await started.process.end_of_life()
+
+    took_s, end = bounded(work)
+    assert end == f"was killed by {ended_by}"
+    assert took_s < 5
+
+
+def test_a_pack_that_dies_at_every_start_is_tried_a_bounded_number_of_times_with_growing_pauses(tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    script = f"import sys; open({str(starts)!r}, 'a').write('x'); sys.exit(3)"
+
+    async def work() -> list[str]:
+        good = launch()
+        pool = Pool(good, [Opening(1, "crash_on_bad")], PoolLimits())
+        await pool.start()
+        pool.launch = good._replace(command=Command([sys.executable, "-S", "-c", script]))
+        chunk = chunk_of(["bad", "good"])
+        event = asyncio.Event()
+        chunk.when_answered = event.set
+        chunk.expect(pool.sessions)
+        before = time.monotonic()
+        await pool.submit(chunk)
+        await event.wait()
+        assert time.monotonic() - before > 1
+        await pool.close()
+        assert all(
+            outcome is not None and "exited with code 3" in outcome[1]["message"] for outcome in chunk.columns[1]
+        )
+        return kinds(chunk.columns[1])
+
+    assert bounded(work) == ["error", "error"]
+    assert 2 < len(starts.read_text()) < 20
+
+
+def test_the_clock_of_a_record_stands_still_while_its_pack_waits_for_the_kernel() -> None:
+    @evaluator(name="asks", version=1, asks=("judge",))
+    async def asks(record: Record, ctx: Context) -> bool:
+        await ctx.ask("judge.ask", {})
+        return True
+
+    async def work() -> tuple[bool, str]:
+        async def judge(method: str, body: dict[str, Any]) -> dict[str, Any]:
+            await asyncio.sleep(0.6)
+            return {}
+
+        transport = MemoryTransport()
+        host = Host(transport.pack_channel, "asking", "1", lambda: from_objects([asks]))
+        threading.Thread(target=host.serve, daemon=True).start()
+        asking = Worker(Launch("asking"), Connection(transport, judge), None)
+        await asking.connection.hello()
+        await asking.open([Opening(1, "asks")], 4, 0.1)
+        chunk = chunk_of(["a"])
+        chunk.expect((1,))
+        flight = Flight(chunk, (1,))
+        asking.flights.append(flight)
+        watching = asyncio.create_task(watch(asking, 0.1))
+        await asking.score(flight)
+        watching.cancel()
+        await asking.stop()
+        return asking.timed_out is None, kinds(chunk.columns[1])[0]
+
+    assert bounded(work) == (True, "scored")
+
+
+def test_a_pack_answers_that_it_lives_while_it_computes_and_one_that_does_not_is_ended() -> None:
+    outputs = chunk_of(["good", "bad"])
+    [column], _ = score(launch(), "hang_hard_on_bad", outputs, limits=PoolLimits(record_timeout_s=0.3))
+    assert kinds(column) == ["scored", "error"]
+    assert column[1] is not None
+    assert "gave no sign of life" in column[1][1]["message"]
+
+
+def test_a_pack_has_a_folder_of_its_own_that_others_cannot_enter_and_leaves_no_core_file(tmp_path: Path) -> None:
+    code = (
+        "import os, resource, stat\nfrom evalsi import evaluator\n\n@evaluator\ndef where(record) -> str:\n"
+        "    mode = stat.S_IMODE(os.stat('.').st_mode)\n"
+        "    core = resource.getrlimit(resource.RLIMIT_CORE)\n"
+        "    return f'{os.getcwd() == os.environ[\"TMPDIR\"]} {mode:o} {core} {os.getpgid(0) == os.getpid()}'\n"
+    )
+    (tmp_path / "where.py").write_text(code)
+    command = launch(tmp_path / "where.py").command
+    assert command is not None
+    started = Launch("where", command._replace(whole_environment=False))
+    [column], _ = score(started, "where", chunk_of(["a"]))
+    assert column[0] == ("scored", [{"label": "True 700 (0, 0) True"}])
+
+
+@pytest.mark.parametrize(("workers", "processes"), [("cpu", 8), ("wide", 1)])
+def test_a_pack_that_computes_gets_a_process_a_core_and_one_that_waits_gets_one(
+    workers: Workers, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    catalog = Catalog(tuple(pack._replace(workers=workers) for pack in default_catalog().packs))
+    plan = make_plan([Wanted("exact-match")], {}, catalog, None, concurrency=5)
+    plan.abandon()
+    assert [(group.limits.processes, group.limits.concurrency) for group in plan.groups] == [(processes, 5)]
+
+
+def test_a_pack_that_refuses_to_start_says_why_and_leaves_no_process(tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("import missing_library\n")
+    before = set(os.listdir("/proc"))
+    with pytest.raises(PackError, match="missing_library"):
+        score(launch(tmp_path / "empty.py"), "any", chunk_of(["a"]))
+    own = [pid for pid in set(os.listdir("/proc")) - before if pid.isdigit() and _is_child(pid)]
+    assert own == []
+
+
+def _is_child(pid: str) -> bool:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
