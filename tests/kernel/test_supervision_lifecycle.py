@@ -1,4 +1,4 @@
-"""A pack's process from its start to its end: limits and a folder of its own, a clock that is fair, an end that comes."""
+"""A pack's process from start to end: limits and a folder of its own, a clock that is fair, an end that comes."""
 
 from __future__ import annotations
 
