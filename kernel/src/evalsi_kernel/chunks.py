@@ -18,6 +18,7 @@ Outcome = tuple[str, Any]
 """What an item says of a record: the outcome's name and its payload."""
 
 
+_OUTCOMES = frozenset(OUTCOMES)
 _ANSWERED_TWICE = WireError(
     "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Mend the pack."
 )
@@ -123,6 +124,8 @@ class Flight:
 
     def take(self, items: list[list[Any]]) -> None:
         """Take the items that came for this flight; one that cannot be is a fault, and costs its own record only."""
+        if self._take_in_turn(items):
+            return
         columns, indices = self.chunk.columns, self.indices
         fresh = 0
         for item in items:
@@ -142,6 +145,35 @@ class Flight:
             elif not self._is_repeat(session, index):
                 column[index] = ("error", _ANSWERED_TWICE.to_body())
         self.chunk.answered(fresh)
+
+    def _take_in_turn(self, items: list[list[Any]]) -> bool:
+        """The quick way, for items that answer one record after the other, each with every session in turn.
+
+        That is how a pack that computes sends them. False leaves everything to the slow way, with nothing taken yet.
+        """
+        width = len(self.sessions)
+        if self.indices is not None or not items or len(items) % width:
+            return False
+        taken = []
+        try:
+            start, count = items[0][1], len(items) // width
+            for offset in range(width):
+                sessions, positions, kinds, payloads = zip(*items[offset::width], strict=True)
+                column = self.chunk.columns[sessions[0]]
+                if (
+                    set(sessions) != {self.sessions[offset]}
+                    or positions != tuple(range(start, start + count))
+                    or not _OUTCOMES.issuperset(kinds)
+                    or column[start : start + count] != [None] * count
+                ):
+                    return False
+                taken.append((column, zip(kinds, payloads, strict=True)))
+        except (TypeError, ValueError, IndexError, KeyError):
+            return False
+        for column, outcomes in taken:
+            column[start : start + count] = outcomes
+        self.chunk.answered(len(items))
+        return True
 
     def _is_repeat(self, session: int, index: int) -> bool:
         if (session, index) in self.answered_before:

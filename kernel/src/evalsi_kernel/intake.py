@@ -24,6 +24,7 @@ from evalsi_kernel.contents import (
 )
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.mapping import MISSING, Mapper, Path, reach
+from evalsi_kernel.plain_rows import are_plain
 from evalsi_kernel.seen_ids import Repeat, SeenIds
 from evalsi_kernel.sources import Source
 from evalsi_kernel.suggestions import did_you_mean
@@ -110,6 +111,39 @@ class Intake:
                 return
 
     def _chunk(self, rows: Rows) -> Chunk:
+        chunk = None if self.mapping else self._plain_chunk(rows)
+        return self._chunk_by_field(rows) if chunk is None else chunk
+
+    def _plain_chunk(self, rows: Rows) -> Chunk | None:
+        """The chunk, where its rows are records already; None leaves it to the slow way, also to say what is wrong."""
+        wires = [row for _, row in rows]
+        if not are_plain(wires):
+            return None
+        clusters = None
+        if self._cluster_by is not None:
+            clusters = [wire.get("metadata", _NOTHING).get(self._cluster_by) for wire in wires]
+            if set(map(type, clusters)) != {str}:
+                return None
+        try:
+            packed = [*map(self._pack, wires)]
+        except REFUSED:
+            self._pack = msgpack.Packer(use_bin_type=True).pack
+            return None
+        ids = [wire["id"] for wire in wires]
+        numbers = [number for number, _ in rows]
+        self._note(wires[0], ids, numbers, only_positions=False)
+        return Chunk(packed, ids, numbers, clusters)
+
+    def _note(self, row: Wire, ids: list[str], numbers: list[int], *, only_positions: bool) -> None:
+        """Remember what came: columns, ids, how many."""
+        if len(self.columns) < MAX_COLUMNS_KEPT:
+            self.columns.update(dict.fromkeys(row))
+        repeat = self._seen.add_positions(numbers) if only_positions else self._seen.add(ids, numbers)
+        if repeat is not None:
+            self._refuse_repeat(repeat, ids, numbers)
+        self.count += len(ids)
+
+    def _chunk_by_field(self, rows: Rows) -> Chunk:
         # This loop is most of what the kernel does for a record, so it calls as little as it can.
         to_wire, pack, columns = self._mapped if self.mapping else self._record, self._pack, self.columns
         names, cluster_by = columns.keys(), self._cluster_by
@@ -141,10 +175,7 @@ class Intake:
             if clusters is not None:
                 cluster = wire.get("metadata", _NOTHING).get(cluster_by)
                 clusters.append(cluster if type(cluster) is str else self._cluster_of(wire, number))
-        repeat = self._seen.add_positions(numbers) if only_positions else self._seen.add(ids, numbers)
-        if repeat is not None:
-            self._refuse_repeat(repeat, ids, numbers)
-        self.count += len(ids)
+        self._note(_NOTHING, ids, numbers, only_positions=only_positions)
         return Chunk(packed, ids, numbers, clusters)
 
     def _record(self, row: Wire) -> Wire:

@@ -1,0 +1,38 @@
+"""Rows that are records on the wire as they stand, told a chunk at a time in columns: most data is of this kind.
+
+It refuses nothing. Whatever is not plainly plain is left to the intake, which reads it field by field.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from evalsi_kernel.usage import NUMBERS
+
+_TEXTS = frozenset({"id", "input", "output", "reference"})
+_MAPS = frozenset({"metadata", "provenance"})
+_PLAIN = _TEXTS | _MAPS | {"usage"}
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def are_plain(rows: list[dict[str, Any]]) -> bool:
+    """Whether all rows have the same fields, each in its wire form already: text, flat maps, usage in numbers."""
+    names = rows[0].keys()
+    if not names <= _PLAIN or "id" not in names or len(set(map(tuple, rows))) != 1:
+        return False
+    return all(_is_plain(name, [row[name] for row in rows]) for name in names)
+
+
+def _is_plain(name: str, column: list[Any]) -> bool:
+    kinds = set(map(type, column))
+    if name in _TEXTS:
+        return kinds == {str} and (name != "id" or "" not in column)
+    if kinds != {dict}:
+        return False
+    values = [value for each in column for value in each.values()]
+    if name in _MAPS:
+        return _SCALARS.issuperset(map(type, values))
+    if not NUMBERS.issuperset(key for each in column for key in each) or not {int, float}.issuperset(map(type, values)):
+        return False
+    return all(map(isfinite, values)) and min(values, default=0) >= 0
