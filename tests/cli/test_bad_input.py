@@ -23,6 +23,8 @@ EXACT = ("--evaluators", "exact-match")
         (("--data", QA, *EXACT, "--output", "missing/results.json"), 1, "There is no folder"),
         (("--data", QA, *EXACT, "--output", "."), 1, "is a folder"),
         (("--data", QA, *EXACT, "--concurrency", "0"), 2, "at least one record must be in flight"),
+        (("--data", QA, *EXACT, "--processes", "0"), 2, "at least one must score"),
+        (("--data", QA, *EXACT, "--cluster-by", ""), 2, "cluster_by is empty"),
         (("--data", QA, *EXACT, "--limit", "0"), 2, "at least one record must be scored"),
         (("--data", QA, *EXACT, "--limit", "many"), 2, "many"),
         (("--data", QA, *EXACT, "--confidence", "95"), 2, "it lies between 0 and 1"),
@@ -83,6 +85,17 @@ def test_every_evaluation_that_fails_fails_the_command(tmp_path: Path) -> None:
     done = evalsi("eval", "--data", data, "--evaluators", "contains")
     assert done.code == 1
     assert "contains failed on every record" in done.err
+
+
+@pytest.mark.parametrize("name", ["data.jsonl", "link.jsonl", "./data.jsonl"])
+def test_results_never_take_the_place_of_the_data(name: str, tmp_path: Path) -> None:
+    data = write_jsonl(tmp_path / "data.jsonl", [{"output": "b", "reference": "b"}])
+    (tmp_path / "link.jsonl").symlink_to(data)
+    before = data.read_bytes()
+    done = evalsi("eval", "--data", data, *EXACT, "--output", name, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "is the file that holds the data" in done.err
+    assert data.read_bytes() == before
 
 
 BAD_DATA = {

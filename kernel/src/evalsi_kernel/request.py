@@ -55,6 +55,10 @@ class Request(NamedTuple):
             raise UsageError(
                 f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more."
             )
+        if self.processes is not None and self.processes < 1:
+            raise UsageError(f"processes is {self.processes}; at least one must score.", "Use 1 or more.")
+        if self.cluster_by == "":
+            raise UsageError("cluster_by is empty.", "Name the metadata key of the clusters, or leave it out.")
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"limit is {self.limit}; at least one record must be scored.", "Use 1 or more.")
         if not 0 < self.confidence < 1:
@@ -63,6 +67,11 @@ class Request(NamedTuple):
             from evalsi_kernel.output_check import check_output  # Only who writes pays for it.
 
             check_output(self.output)
+            self._check_apart(self.output)
+
+    def _check_apart(self, output: Path) -> None:
+        if isinstance(self.data, str) and output.exists() and Path(self.data).exists() and output.samefile(self.data):
+            raise UsageError(f"{output} is the file that holds the data.", "Write the results to another.")
 
 
 def _hear_nothing(_: object) -> None:
