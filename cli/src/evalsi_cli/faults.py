@@ -5,6 +5,7 @@ It must not know a command.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -23,7 +24,11 @@ def exit_code_of(run: Callable[[], int]) -> int:
         return tell(error)
     except (BrokenPipeError, KeyboardInterrupt):
         raise
+    except MemoryError:
+        return tell(EvalsiError("There is not enough memory.", "Free some, or score fewer records at once (--limit)."))
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            return tell(EvalsiError("Nothing more can be written: no space is left.", "Free some."))
         if os.environ.get("EVALSI_DEBUG"):
             raise
         fault = EvalsiError(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from evalsi_cli.parsing import Parser, first_word
+from evalsi_cli.terminal import make_streams_usable
 
 CLOSED_PIPE = 141
 
@@ -42,12 +43,16 @@ def run_and_exit() -> NoReturn:
             stream.flush()
         except BrokenPipeError:
             code = CLOSED_PIPE
+        except OSError:
+            # Told before, as far as it could be.
+            code = code or 1
     os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 fine, 1 an error, 2 wrong usage, 130 interrupted, 141 a closed pipe."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    make_streams_usable()
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -56,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read us has enough. Python would complain again at exit, so stdout goes nowhere from here.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
+    except OSError as error:
+        print(f"error: Standard output cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130

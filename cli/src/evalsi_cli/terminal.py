@@ -5,14 +5,34 @@ It must not know what is being done.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from time import monotonic
-from typing import TextIO
+from typing import Any, TextIO
 
 COLOURS = {"red": "31", "yellow": "33", "dim": "2", "bold": "1"}
 BAR_EVERY_S = 0.1
 LINE_EVERY_S = 10.0
+
+
+def make_streams_usable() -> None:
+    """Of the standard streams, one that was closed leads nowhere, and one of few characters escapes the others."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Stays open as long as the process lives.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def as_json(value: Any) -> str:
+    """The value as indented JSON, in characters that standard output has."""
+    import json  # Two milliseconds that only who prints it pays.
+
+    is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsi_cli.faults import OK
-from evalsi_cli.terminal import paint
+from evalsi_cli.terminal import as_json, paint
 from evalsi_kernel.catalog import Catalog, default_catalog
 from evalsi_kernel.environments import environment_state
 from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     catalog = default_catalog()
     packs = catalog.packs if options.pack is None else (catalog.pack(options.pack),)
     if options.format == "json":
-        print(json.dumps({"packs": [pack_json(pack) for pack in packs]}, ensure_ascii=False, indent=2))
+        print(as_json({"packs": [pack_json(pack) for pack in packs]}))
     else:
         print("\n\n".join("\n".join(pack_lines(pack)) for pack in packs))
     _warn(catalog)

@@ -6,7 +6,6 @@ It turns flags into a request, and an evaluation into a table, Markdown or JSON 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from evalsi_cli.completions import complete_evaluators
 from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
-from evalsi_cli.terminal import ProgressLine, paint
+from evalsi_cli.terminal import ProgressLine, as_json, paint
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.evaluation import evaluate
@@ -112,7 +111,7 @@ def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:
 def rendered(evaluation: Evaluation, form: str) -> str:
     """The evaluation as a table, Markdown or JSON."""
     if form == "json":
-        return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        return as_json(evaluation.to_dict())
     from evalsi_kernel.table import markdown_table, text_table  # Loaded by the run anyway, while its packs start.
 
     make = markdown_table if form == "markdown" else text_table
