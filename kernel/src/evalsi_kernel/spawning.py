@@ -15,6 +15,7 @@ from typing import NamedTuple
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.launch import Launch
 
+PIPE_BYTES = 1 << 20
 PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
@@ -51,6 +52,8 @@ def spawn(launch: Launch) -> Spawned:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            # A window of frames fits, so that neither side waits for the other to take one up.
+            pipesize=PIPE_BYTES,
             cwd=command.cwd or scratch,
             env=_variables(launch, scratch),
             start_new_session=True,

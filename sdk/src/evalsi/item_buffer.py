@@ -27,13 +27,18 @@ class ItemBuffer:
         self._send_event = send_event
         self._lock = threading.Lock()
         self._items: list[Item] = []
+        self.add = self._items.append
         self._flushed_at = monotonic()
         self.counts: dict[str, int] = {}
 
     def add_many(self, items: list[Item]) -> None:
         """Add the items of one record; sends when enough is there or time has passed."""
         self._items += items
-        if len(self._items) >= MAX_ITEMS or monotonic() - self._flushed_at >= FLUSH_AFTER_S:
+        self.flush_when_due(monotonic())
+
+    def flush_when_due(self, now: float) -> None:
+        """Send when enough is there, or time has passed since it was sent last; `now` is the clock's `monotonic()`."""
+        if len(self._items) >= MAX_ITEMS or now - self._flushed_at >= FLUSH_AFTER_S:
             self.flush()
 
     def flush(self, *, wait: bool = True) -> None:

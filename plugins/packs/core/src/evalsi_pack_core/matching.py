@@ -40,12 +40,11 @@ class ExactMatch:
     def score(self, record: Record) -> bool:
         """Whether it does, in the form that the params ask for."""
         output = record.output.as_text()
+        expected = [reference.as_text() for reference in record.references]
+        if output in expected:
+            return True
         form = self._form(output)
-        for reference in record.references:
-            text = reference.as_text()
-            if text == output or self._form(text) == form:
-                return True
-        return False
+        return any(self._form(text) == form for text in expected)
 
 
 @evaluator(name="contains", version=1, needs=("output",), outputs=PASS)
