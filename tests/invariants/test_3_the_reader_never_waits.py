@@ -70,6 +70,7 @@ def test_the_kernel_reads_on_while_it_serves_what_a_pack_asks_for_and_another_pa
         release.set()
         assert (await pending.answer)["outcomes"] == {"scored": 40}
         await connection.request("bye", {})
+        connection.close_writing()
         await connection.close()
 
     bounded(work)
@@ -116,6 +117,7 @@ def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_f
         assert answer["outcomes"] == {"scored": 300}
         assert most == ASK_WINDOW
         await connection.request("bye", {})
+        connection.close_writing()
         await connection.close()
 
     bounded(work)

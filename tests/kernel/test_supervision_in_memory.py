@@ -80,13 +80,11 @@ def test_an_evaluation_runs_in_a_thread_beside_another() -> None:
 
 
 def test_two_evaluations_of_one_script_give_the_same_and_leave_no_thread() -> None:
+    before = set(threading.enumerate())
     first = evalsi.evaluate(ROWS, [good], quiet=True)
     second = evalsi.evaluate(ROWS, [good], quiet=True)
     assert first.results == second.results
     assert first.summaries == second.summaries
-    end = time.monotonic() + 10
-    while (
-        left := [one.name for one in threading.enumerate() if one.name.startswith("evalsi")]
-    ) and time.monotonic() < end:
-        time.sleep(0)
-    assert left == []
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive(), thread.name
