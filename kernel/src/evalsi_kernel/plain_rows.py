@@ -6,6 +6,7 @@ It refuses nothing. Whatever is not plainly plain is left to the intake, which r
 from __future__ import annotations
 
 from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 from evalsi_kernel.usage import NUMBERS
@@ -19,12 +20,17 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 def are_plain(rows: list[dict[str, Any]]) -> bool:
     """Whether all rows have the same fields, each in its wire form already: text, flat maps, usage in numbers."""
     names = rows[0].keys()
-    if not names <= _PLAIN or "id" not in names or len(set(map(tuple, rows))) != 1:
+    # Two names at least, so that the getter gives a tuple for each row.
+    if not names <= _PLAIN or "id" not in names or len(names) < 2 or set(map(len, rows)) != {len(names)}:
         return False
-    return all(_is_plain(name, [row[name] for row in rows]) for name in names)
+    try:
+        columns = zip(*map(itemgetter(*names), rows), strict=True)
+    except KeyError:
+        return False
+    return all(map(_is_plain, names, columns))
 
 
-def _is_plain(name: str, column: list[Any]) -> bool:
+def _is_plain(name: str, column: tuple[Any, ...]) -> bool:
     kinds = set(map(type, column))
     if name in _TEXTS:
         return kinds == {str} and (name != "id" or "" not in column)
