@@ -46,7 +46,7 @@ def test_a_json_array_larger_than_the_memory_there_is_is_scored_to_the_end(tmp_p
             file.write(",\n" + row)
         file.write("]")
     assert data.stat().st_size > limit_bytes
-    words = ["eval", "--data", str(data), "--evaluators", "length", "--format", "json"]
+    words = ["eval", "--data", str(data), "--evaluators", "json-valid", "--format", "json"]
     done = subprocess.run(
         [sys.executable, "-c", UNDER_A_LIMIT, str(limit_bytes), *words],
         capture_output=True,

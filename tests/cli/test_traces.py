@@ -116,11 +116,3 @@ def test_a_pack_whose_kernel_is_killed_ends_at_the_next_record(folder: Path) -> 
     with running(folder, "./mine.py:busy") as (process, pack):
         process.kill()
         assert soon(lambda: not lives(pack), 5)
-
-
-@pytest.mark.slow
-def test_a_pack_whose_kernel_is_killed_while_an_evaluator_hangs_ends_within_its_time(folder: Path) -> None:
-    """Slow: the pack gives the record five seconds."""
-    with running(folder, "./mine.py:stuck") as (process, pack):
-        process.kill()
-        assert soon(lambda: not lives(pack), 15)

@@ -15,9 +15,9 @@ from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, score
 WAITING = launch(NAUGHTY / "waiting.py")
 
 
-@pytest.mark.parametrize("concurrency", [1, 3, 16])
+@pytest.mark.parametrize("concurrency", [2, 16])
 def test_concurrency_bounds_the_records_in_flight_and_is_made_use_of(concurrency: int) -> None:
-    [column], _ = score(WAITING, "in_flight", chunk_of(["a"] * 48), limits=PoolLimits(concurrency=concurrency))
+    [column], _ = score(WAITING, "in_flight", chunk_of(["a"] * 32), limits=PoolLimits(concurrency=concurrency))
     assert max(outcome[1][0]["value"] for outcome in column if outcome is not None) == concurrency
 
 
@@ -52,7 +52,7 @@ def test_an_asynchronous_evaluator_that_raises_cancels_itself_or_leaves_costs_it
 @pytest.mark.parametrize("evaluator", ["hangs_on_bad", "blocks_on_bad"])
 def test_an_asynchronous_evaluator_that_never_comes_back_costs_its_record_after_its_time(evaluator: str) -> None:
     [column], _ = score(
-        WAITING, evaluator, chunk_of(["a", "bad", "a", "a"]), limits=PoolLimits(record_timeout_s=0.5, concurrency=2)
+        WAITING, evaluator, chunk_of(["a", "bad", "a", "a"]), limits=PoolLimits(record_timeout_s=0.25, concurrency=2)
     )
     assert kinds(column) == ["scored", "error", "scored", "scored"]
     assert column[1] is not None

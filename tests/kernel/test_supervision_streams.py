@@ -20,6 +20,12 @@ from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds
 LOUD = launch(NAUGHTY / "loud.py")
 
 
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a dead pack wrote is read for so long; a second elsewhere."""
+    monkeypatch.setattr("evalsi_kernel.pack_process.LEAVE_S", 0.2)
+
+
 def message(outcome: Outcome | None) -> str:
     assert outcome is not None
     text: str = outcome[1]["message"]

@@ -22,6 +22,7 @@ from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
 WEIGH_EVERY_S = 0.1
+GOODBYE_S = 1.0
 
 
 class Worker:
@@ -120,7 +121,7 @@ class Worker:
         """Say goodbye and end the pack; bounded, whatever state it is in."""
         if not self.is_over:
             try:
-                await asyncio.wait_for(self.connection.request("bye", {}), 1.0)
+                await asyncio.wait_for(self.connection.request("bye", {}), GOODBYE_S)
             except (TimeoutError, RequestFailed):
                 self.fault = self.fault or "did not answer bye"
         self.connection.close_writing()
