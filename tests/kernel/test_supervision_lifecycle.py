@@ -19,11 +19,12 @@ from evalsi.loading import from_objects
 from evalsi_kernel.catalog import Catalog, default_catalog
 from evalsi_kernel.chunks import Flight
 from evalsi_kernel.connection import Connection
-from evalsi_kernel.errors import PackError
+from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.pack_info import Workers
 from evalsi_kernel.planning import Wanted, make_plan
 from evalsi_kernel.pool import Pool
+from evalsi_kernel.spawning import spawn
 from evalsi_kernel.transports import MemoryTransport
 from evalsi_kernel.watchdog import watch
 from evalsi_kernel.worker import Worker, start_worker
@@ -161,3 +162,19 @@ def _is_child(pid: str) -> bool:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_a_host_that_grants_no_wider_pipes_runs_packs_with_narrow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalsi_kernel.spawning.PIPE_BYTES", 1 << 31)  # More than any system grants.
+    [column], _ = score(launch(), "raise_on_bad", chunk_of(["good"] * 20))
+    assert kinds(column) == ["scored"] * 20
+
+
+def test_a_start_that_fails_for_any_reason_leaves_no_scratch_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for program, fault in (("/nonexistent", PackEnvironmentError), ("a\0b", ValueError)):
+        with pytest.raises(fault):
+            spawn(Launch("odd", Command([program])))
+    assert list(tmp_path.iterdir()) == []

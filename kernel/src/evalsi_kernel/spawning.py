@@ -52,19 +52,20 @@ def spawn(launch: Launch) -> Spawned:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            # A window of frames fits, so that neither side waits for the other to take one up.
-            pipesize=PIPE_BYTES,
             cwd=command.cwd or scratch,
             env=_variables(launch, scratch),
             start_new_session=True,
         )
-    except OSError as error:
+    except BaseException as error:
         remove_scratch(scratch)
+        if not isinstance(error, OSError):
+            raise
         raise PackEnvironmentError(
             f"The pack {launch.name} cannot be started: {error}.",
             f"Run `evalsi doctor {launch.name}`.",
             code="environment.broken",
         ) from error
+    _widen_pipes(process)
     _limit(process.pid, command.memory_limit_bytes)
     return Spawned(process, scratch)
 
@@ -100,6 +101,19 @@ def _variables(launch: Launch, scratch: str) -> dict[str, str]:
         variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
         variables["TMPDIR"] = scratch
     return variables | {"PYTHONHASHSEED": "0"} | dict(command.variables)
+
+
+def _widen_pipes(process: subprocess.Popen[bytes]) -> None:
+    """Make a window of frames fit, so that neither side waits for the other to take one up (Linux; elsewhere not)."""
+    if sys.platform != "linux":
+        return
+    import fcntl  # Not on every system.
+
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        # A user has so many megabytes for all pipes together; beyond that they are narrow, which costs some speed.
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _limit(pid: int, memory_limit_bytes: int) -> None:
