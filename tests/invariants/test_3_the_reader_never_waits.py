@@ -98,12 +98,17 @@ def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_f
 
     async def work() -> None:
         open_at_once = most = 0
+        full = asyncio.Event()
 
         async def serve(method: str, body: dict[str, Any]) -> dict[str, Any]:
             nonlocal open_at_once, most
             open_at_once += 1
             most = max(most, open_at_once)
-            await asyncio.sleep(0.001)
+            if open_at_once == ASK_WINDOW:
+                # Were another to come without a credit, it would be here before this answer is.
+                await connection.request("ping", {})
+                full.set()
+            await full.wait()
             open_at_once -= 1
             return {"yes": True}
 
