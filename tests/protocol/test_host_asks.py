@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evalsi import Record, evaluator
-from evalsi.context import AskError, Context
+from evalsi.context import Context
+from evalsi.judging import AskError
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.machine import CancelReceived
 from tests.protocol.kernel_end import serving, texts

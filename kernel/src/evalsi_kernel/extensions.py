@@ -23,6 +23,7 @@ from evalsi_kernel.suggestions import did_you_mean
 if TYPE_CHECKING:
     import pluggy
 
+    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
@@ -34,6 +35,8 @@ _BROUGHT_BY = {
     ("suffixes", ""): "evalsi-datasets",
     ("stdin", ""): "evalsi-datasets",
     ("intervals", "bootstrap"): "evalsi-bootstrap",
+    ("connectors", "anthropic"): "evalsi-connectors[anthropic]",
+    ("connectors", ""): "evalsi-connectors",
 }
 
 
@@ -163,6 +166,19 @@ def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
     if method is None:
         raise _declined(extensions, "intervals", name, "evalsi_interval_method")
     return method
+
+
+def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
+    """The connector to a model; within the event loop that will use it.
+
+    Raises:
+        ConfigError: no extension provides it, or it cannot be made. Also as `Extensions.load` raises.
+    """
+    manager = extensions.plugin_manager_for("connectors", settings.provider)
+    made: Connector | None = manager.hook.evalsi_connector(settings=settings)
+    if made is None:
+        raise _declined(extensions, "connectors", settings.provider, "evalsi_connector")
+    return made
 
 
 def mend_for(kind: str, name: str, extensions: Extensions) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
@@ -48,4 +49,21 @@ def evalsi_interval_method(name: str) -> IntervalMethod | None:
 
     Returns:
         The method, or None where the name is another's.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
+    """Make the connector to a model, without calling it yet. Called within the event loop that will use it.
+
+    Asked of the extension whose `extension.toml` provides the provider's name (`connectors`).
+
+    Args:
+        settings: what the user says of the model; `settings.provider` is the name.
+
+    Returns:
+        The connector, or None where the provider is another's.
+
+    Raises:
+        ConfigError: it cannot be made: a key is missing (`config.no_key`, naming the variable), or the address is none.
     """

@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evalsi.content import Content, ContentError, ContentLimitError
-from evalsi.context import AskError, Context
+from evalsi.context import Context
 from evalsi.definition import Output, evaluator
+from evalsi.judging import AskError, JudgeReply, Question
 from evalsi.params import Param, ParamError
 from evalsi.record import Record
 from evalsi.score import Score, ScoreError, Skip
@@ -25,9 +26,11 @@ __all__ = [
     "ContentError",
     "ContentLimitError",
     "Context",
+    "JudgeReply",
     "Output",
     "Param",
     "ParamError",
+    "Question",
     "Record",
     "Score",
     "ScoreError",

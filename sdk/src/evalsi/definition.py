@@ -255,6 +255,8 @@ def _subject(target: Any) -> Any:
 
 def _check_methods(name: str, target: type, scope: Scope) -> None:
     if scope == "record":
+        if callable(getattr(target, "plan", None)) and callable(getattr(target, "reduce", None)):
+            return
         if not callable(getattr(target, "score", None)):
             mend = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else ""
             raise TypeError(f"{name}: a record-scope class needs the method score(self, record).{mend}")

@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalsi.context import AskError
 from evalsi.definition import Definition
 from evalsi.item_buffer import ItemBuffer
+from evalsi.judging import AskError
 from evalsi.outbox import Outbox
 from evalsi.scoring import Running
 from evalsi.work import Work

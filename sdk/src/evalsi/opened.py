@@ -6,13 +6,14 @@ It must not know the wire; the host loop does.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from evalsi.definition import Definition
+from evalsi.judging import AskError, JudgeReply
 from evalsi.record import Record
 from evalsi.score import MissingField, ScoreError
 
@@ -48,14 +49,12 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
     target = definition.target
     if inspect.isclass(target):
         instance: Any = target(**params)
+        if hasattr(instance, "plan"):
+            return Opened(definition, _planned(instance, context), True, instance)
         method = instance.observe if definition.scope == "dataset" else instance.score
-        bound = partial(method, ctx=context) if _takes_context(method) else method
-        return Opened(definition, bound, inspect.iscoroutinefunction(method), instance)
-    keywords = dict(params)
-    if _takes_context(target):
-        keywords["ctx"] = context
-    bound = partial(target, **keywords) if keywords else target
-    return Opened(definition, bound, _is_async(target), None)
+        return Opened(definition, _with_context(method, context), _is_async(method), instance)
+    bound = partial(target, **params) if params else target
+    return Opened(definition, _with_context(bound, context), _is_async(target), None)
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
@@ -88,8 +87,30 @@ def _check_names(definition: Definition, params: dict[str, Any]) -> None:
             raise TypeError(f"{definition.name} needs the param {name!r}")
 
 
-def _takes_context(function: Callable[..., Any]) -> bool:
-    return "ctx" in inspect.signature(function).parameters
+def _with_context(function: Callable[..., Any], context: Context | None) -> Callable[[Record], Any]:
+    """The function with its `ctx`, where it takes one: the record's own."""
+    if "ctx" not in inspect.signature(function).parameters:
+        return function
+    return lambda record: function(record, ctx=None if context is None else context.of(record))
+
+
+def _planned(instance: Any, context: Context | None) -> Callable[[Record], Awaitable[Any]]:
+    """The score of a class with `plan` and `reduce`: its questions asked at once, its answer made of the replies."""
+
+    async def score(record: Record) -> Any:
+        questions = instance.plan(record)
+        replies = [] if context is None else await context.of(record).judge_all(questions)
+        return reduced(instance, record, replies)
+
+    return score
+
+
+def reduced(instance: Any, record: Record, replies: Sequence[JudgeReply | AskError]) -> Any:
+    """What `reduce` makes of the replies; a question that failed is raised, and fails the record."""
+    for reply in replies:
+        if isinstance(reply, AskError):
+            raise reply
+    return instance.reduce(record, replies)
 
 
 def _is_async(target: Any) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from evalsi.context import AskError
 from evalsi.item_buffer import Item, ItemBuffer
+from evalsi.judging import AskError
 from evalsi.opened import Opened
 from evalsi.record import Record
 from evalsi.score import ERROR, SCORED, SKIPPED, ScoreError, Skip, scores_of

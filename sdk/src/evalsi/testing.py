@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from evalsi.aggregation import Aggregation
-from evalsi.context import AskError, Context
+from evalsi.context import Context
 from evalsi.definition import Definition, Scope, definition_of
 from evalsi.item_buffer import Item
+from evalsi.judging import AskError
 from evalsi.loading import LoadError, from_file, from_module, from_objects
 from evalsi.opened import Opened, open_evaluator
 from evalsi.record import Record

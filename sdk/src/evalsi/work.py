@@ -140,7 +140,9 @@ class Work:
             raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
         self._concurrency = max(1, _field(body, "concurrency", int, self._concurrency))
         try:
-            self._opened[session] = open_evaluator(definition, _field(body, "params", dict, {}), Context(self._host))
+            self._opened[session] = open_evaluator(
+                definition, _field(body, "params", dict, {}), Context(self._host, session)
+            )
         except ParamError as error:
             raise Refusal("config.param", f"{name}.{error.param}: {error.message}", "Change the param.") from error
         except TypeError as error:

@@ -1,0 +1,84 @@
+"""The seam to a provider: what a connector of an extension must do, and how it fails.
+
+It must not know HTTP, nor any provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
+from evalsi_protocol.errors import Blame, Retry, WireError
+
+
+class ConnectorSettings(NamedTuple):
+    """What a user says of a model.
+
+    Args:
+        provider: the connector's name, such as "openai-compatible".
+        model: the provider's name of the model.
+        base_url: where the provider answers; None means its public address.
+        api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" no key.
+        timeout_s: how long one call may take.
+        max_connections: calls that may be in flight at once.
+    """
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    timeout_s: float = 120.0
+    max_connections: int = 256
+
+
+class ProviderError(Exception):
+    """A call that brought no reply.
+
+    Args:
+        error: for the user; its `retry` says whether the same call may be made again, at once or later.
+        retry_after_s: how long the provider asks to wait; None when it does not say.
+        is_final: every other call would fail the same way (a wrong key, an unknown model), so none need be made.
+        tokens: what the call took all the same.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        mend: str = "",
+        *,
+        blame: Blame = "provider",
+        retry: Retry = "no",
+        retry_after_s: float | None = None,
+        is_final: bool = False,
+        tokens: Tokens = UNKNOWN_TOKENS,
+    ) -> None:
+        super().__init__(message)
+        self.error = WireError(code, message, mend, blame, retry)
+        self.retry_after_s = retry_after_s
+        self.is_final = is_final
+        self.tokens = tokens
+
+
+class Connector(Protocol):
+    """A model behind a provider's API. It retries nothing, caches nothing and judges no reply: the broker does.
+
+    Attributes:
+        identity: what tells this model from another (provider, model, base_url); it enters cache keys and results, so
+            it holds no secret.
+    """
+
+    identity: Mapping[str, str]
+
+    async def complete(self, ask: Ask) -> Reply:
+        """Make one call; raises `ProviderError`."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Make one call for the vectors of some texts; raises `ProviderError`."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
