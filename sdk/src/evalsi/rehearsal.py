@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from evalsi.host import Host, Load
 from evalsi.item_buffer import Item
+from evalsi.judging import AskError
 from evalsi_protocol.channels import memory_pair
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.greeting import kernel_hello
@@ -43,7 +44,8 @@ class Rehearsal:
 
     Args:
         load: gives the pack's evaluators, as the host calls it on `hello`.
-        answers: method → what to answer when an evaluator asks for it, such as `judge.ask`; any other is not bound.
+        answers: method → what to answer when an evaluator asks for it, such as `judge.ask`, or raise an
+            `AskError`; any other is not bound.
     """
 
     def __init__(self, load: Load, answers: Answers) -> None:
@@ -98,8 +100,13 @@ class Rehearsal:
             mend = f"Pass answers={{{ask.method!r}: lambda body: …}}."
             not_bound = WireError("capability.not_bound", f"Nothing answers {ask.method!r} here.", mend, "config")
             self._machine.fail(ask.id, not_bound)
+            return
+        try:
+            body = answer(ask.body)
+        except AskError as error:
+            self._machine.fail(ask.id, error.error)
         else:
-            self._machine.respond(ask.id, answer(ask.body))
+            self._machine.respond(ask.id, body)
 
 
 def within(timeout_s: float | None, work: Callable[[], _Result]) -> _Result:

@@ -1,123 +1,114 @@
 """The harness for authors of evaluators: score in this process, or through a session in memory as in a real run.
 
-`score`, `score_all` and `aggregate` call the evaluator directly; `run_pack` tests what will really travel. Only tests
-load this; it must not know the kernel.
+`score`, `score_all` and `aggregate` call the evaluator directly; `run_pack` tests what will really travel; a `Bench`
+does the same with a judge. Only tests load this; it must not know the kernel.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalsi.aggregation import Aggregation
 from evalsi.context import Context
 from evalsi.definition import Definition, Scope, definition_of
 from evalsi.item_buffer import Item
-from evalsi.judging import AskError
+from evalsi.judging import Question
 from evalsi.loading import LoadError, from_file, from_module, from_objects
 from evalsi.opened import Opened, open_evaluator
+from evalsi.outcome import Outcome, PackRun, WrongOutcome, outcome_of
 from evalsi.record import Record
 from evalsi.rehearsal import Answers, PackRefused, Rehearsal, within
-from evalsi.score import ERROR, SCORED, SKIPPED, Score
+from evalsi.score import ERROR
 from evalsi.scoring import STATE, score_one, score_one_async
-from evalsi_protocol.errors import WireError
+from evalsi.stand_in import Embed, ImpossibleReply, Judge, StandIn, failure
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-__all__ = ["Outcome", "PackRefused", "PackRun", "WrongOutcome", "aggregate", "run_pack", "score", "score_all"]
+__all__ = [
+    "Bench",
+    "ImpossibleReply",
+    "Outcome",
+    "PackRefused",
+    "PackRun",
+    "WrongOutcome",
+    "aggregate",
+    "failure",
+    "run_pack",
+    "score",
+    "score_all",
+]
 
 RECORDS_A_REQUEST = 64
+Pack = str | ModuleType | Iterable[Any]
 
 
-class WrongOutcome(AssertionError):
-    """The outcome has no such part; the sentence says what it has."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Outcome:
-    """What became of one record, or of the whole at dataset scope.
+class Bench:
+    """Where evaluators are tested that ask for a model: `Bench(judge=[{"score": 4}]).score(evaluator, record)`.
 
     Args:
-        kind: "scored", "skipped", "error", or "state" for a record that a dataset-scope evaluator observed.
-        scores: of a scored one, in the order returned.
-        reason: of a skipped one.
-        error: of a failed one: its code, its message and what would mend it.
-        state: of an observed one.
+        judge: a function from the question to its answer, or a list of answers in order. An answer is a JSON value that
+            fits the question's schema, a text where it has none, a whole `JudgeReply`, or a `failure`, also raised.
+            An answer that no judge could give fails the test.
+        embed: a function from a text to its vector.
     """
 
-    kind: str
-    scores: tuple[Score, ...] = ()
-    reason: str = ""
-    error: WireError | None = None
-    state: Any = None
+    def __init__(self, *, judge: Judge | None = None, embed: Embed | None = None) -> None:
+        self._stand_in = StandIn(judge, embed)
 
     @property
-    def score(self) -> Score:
-        """The only score.
-
-        Raises:
-            WrongOutcome: there is none, or there are several.
-        """
-        if len(self.scores) != 1:
-            raise WrongOutcome(f"There is not one score, but this: {self!r}")
-        return self.scores[0]
+    def questions(self) -> list[Question]:
+        """What the judge was asked up to now, in order."""
+        return self._stand_in.questions
 
     @property
-    def value(self) -> float:
-        """The number of the only score; raises `WrongOutcome` when it is none."""
-        value: float = self._verdict("value")
-        return value
+    def texts(self) -> list[str]:
+        """Of what vectors were asked for up to now, in order."""
+        return self._stand_in.texts
 
-    @property
-    def passed(self) -> bool:
-        """Whether the only score is a pass; raises `WrongOutcome` when it is neither pass nor fail."""
-        passed: bool = self._verdict("passed")
-        return passed
+    def score(self, evaluator: Any, record: Record, /, **params: Any) -> Outcome:
+        """As the function `score`, with this judge."""
+        return self.score_all(evaluator, [record], **params)[0]
 
-    @property
-    def label(self) -> str:
-        """The label of the only score; raises `WrongOutcome` when it is none."""
-        label: str = self._verdict("label")
-        return label
+    def score_all(self, evaluator: Any, records: Iterable[Record], /, **params: Any) -> list[Outcome]:
+        """As the function `score_all`, with this judge."""
+        return self._outcomes(_opened(evaluator, "record", params, self._stand_in), records)
 
-    def __getitem__(self, name: str) -> Score:
-        """The score of this name; raises `WrongOutcome` when there is none."""
-        for one in self.scores:
-            if one.name == name:
-                return one
-        raise WrongOutcome(f"There is no score {name!r}, but this: {self!r}")
+    def aggregate(self, evaluator: Any, records: Iterable[Record], /, **params: Any) -> Outcome:
+        """As the function `aggregate`, with this judge."""
+        opened = _opened(evaluator, "dataset", params, self._stand_in)
+        outcomes = self._outcomes(opened, records)
+        for outcome in outcomes:
+            if outcome.kind == ERROR:
+                return outcome
+        aggregation = Aggregation(opened)
+        aggregation.add([outcome.state for outcome in outcomes if outcome.kind == STATE])
+        whole = aggregation.finish(resamples=0, seed=0)
+        return outcome_of(whole["outcome"], whole["payload"])
 
-    def _verdict(self, what: str) -> Any:
-        verdict = getattr(self.score, what)
-        if verdict is None:
-            raise WrongOutcome(f"There is no {what}, but this: {self!r}")
-        return verdict
+    def run_pack(
+        self,
+        pack: Pack,
+        evaluator: str,
+        records: Iterable[Record],
+        params: Mapping[str, Any] | None = None,
+        *,
+        answers: Answers | None = None,
+        timeout_s: float = 30.0,
+    ) -> PackRun:
+        """As the function `run_pack`, with this judge."""
+        if not isinstance(evaluator, str):
+            raise TypeError(f"evaluator is {evaluator!r}. Give its name: {definition_of(evaluator).name!r}.")
+        wires = [record.wire for record in records]
+        answering = {**self._stand_in.answers, **(answers or {})}
+        return within(timeout_s, partial(_run, partial(_load, pack), evaluator, wires, dict(params or {}), answering))
 
-    def __repr__(self) -> str:
-        if self.kind == SCORED:
-            return f"<scored: {', '.join(map(repr, self.scores))}>"
-        if self.kind == SKIPPED:
-            return f"<skipped: {self.reason}>"
-        return f"<state: {self.state!r}>" if self.error is None else f"<error {self.error.code}: {self.error}>"
-
-
-@dataclass(frozen=True, slots=True)
-class PackRun:
-    """What came back from a session.
-
-    Args:
-        outcomes: one a record, in order.
-        whole: of a dataset-scope evaluator the outcome for all of them, else None.
-    """
-
-    outcomes: list[Outcome]
-    whole: Outcome | None = None
+    def _outcomes(self, opened: Opened, records: Iterable[Record]) -> list[Outcome]:
+        items = _items(opened, records)
+        self._stand_in.raise_fault()
+        return [outcome_of(kind, payload) for _, _, kind, payload in items]
 
 
 def score(evaluator: Any, record: Record, /, **params: Any) -> Outcome:
@@ -132,7 +123,7 @@ def score(evaluator: Any, record: Record, /, **params: Any) -> Outcome:
         evalsi.ParamError: the evaluator's constructor refused a value.
         TypeError: a param is missing or unknown, or the evaluator is none of record scope.
     """
-    return score_all(evaluator, [record], **params)[0]
+    return Bench().score(evaluator, record, **params)
 
 
 def score_all(evaluator: Any, records: Iterable[Record], /, **params: Any) -> list[Outcome]:
@@ -140,7 +131,7 @@ def score_all(evaluator: Any, records: Iterable[Record], /, **params: Any) -> li
 
     Args and exceptions are those of `score`.
     """
-    return [_outcome(kind, payload) for _, _, kind, payload in _items(_opened(evaluator, "record", params), records)]
+    return Bench().score_all(evaluator, records, **params)
 
 
 def aggregate(evaluator: Any, records: Iterable[Record], /, **params: Any) -> Outcome:
@@ -151,23 +142,17 @@ def aggregate(evaluator: Any, records: Iterable[Record], /, **params: Any) -> Ou
 
     Args and exceptions are those of `score`.
     """
-    opened = _opened(evaluator, "dataset", params)
-    outcomes = [_outcome(kind, payload) for _, _, kind, payload in _items(opened, records)]
-    for outcome in outcomes:
-        if outcome.kind == ERROR:
-            return outcome
-    aggregation = Aggregation(opened)
-    aggregation.add([outcome.state for outcome in outcomes if outcome.kind == STATE])
-    whole = aggregation.finish(resamples=0, seed=0)
-    return _outcome(whole["outcome"], whole["payload"])
+    return Bench().aggregate(evaluator, records, **params)
 
 
 def run_pack(
-    pack: str | ModuleType | Iterable[Any],
+    pack: Pack,
     evaluator: str,
     records: Iterable[Record],
     params: Mapping[str, Any] | None = None,
     *,
+    judge: Judge | None = None,
+    embed: Embed | None = None,
     answers: Answers | None = None,
     timeout_s: float = 30.0,
 ) -> PackRun:
@@ -181,17 +166,17 @@ def run_pack(
         evaluator: the name of one of its evaluators.
         records: built from keywords.
         params: of the evaluator.
-        answers: what to answer when it asks the kernel: `{"judge.ask": lambda body: {...}}`.
+        judge: as that of a `Bench`.
+        embed: likewise.
+        answers: what to answer when it asks the kernel for something else: `{"sandbox.run": lambda body: {...}}`.
         timeout_s: for all of it, in seconds.
 
     Raises:
         PackRefused: the pack cannot be loaded, has no such evaluator, or refused the params.
         TimeoutError: it took longer.
     """
-    if not isinstance(evaluator, str):
-        raise TypeError(f"evaluator is {evaluator!r}. Give its name: {definition_of(evaluator).name!r}.")
-    wires = [record.wire for record in records]
-    return within(timeout_s, partial(_run, partial(_load, pack), evaluator, wires, dict(params or {}), answers or {}))
+    bench = Bench(judge=judge, embed=embed)
+    return bench.run_pack(pack, evaluator, records, params, answers=answers, timeout_s=timeout_s)
 
 
 def _run(
@@ -211,19 +196,19 @@ def _run(
             rehearsal.request("score", {"sessions": [1], "records": chunk})
             # Outcomes may come in any order.
             items = sorted(rehearsal.taken_items(), key=lambda item: item[1])
-            outcomes += [_outcome(kind, payload) for _, _, kind, payload in items]
+            outcomes += [outcome_of(kind, payload) for _, _, kind, payload in items]
         whole = None
         if definition["scope"] == "dataset":
             states = [outcome.state for outcome in outcomes if outcome.kind == STATE]
             answer = rehearsal.request("aggregate", {"session": 1, "states": states})
-            whole = _outcome(answer["outcome"], answer["payload"])
+            whole = outcome_of(answer["outcome"], answer["payload"])
         rehearsal.request("bye", {})
         return PackRun(outcomes, whole)
     finally:
         rehearsal.close()
 
 
-def _load(pack: str | ModuleType | Iterable[Any]) -> dict[str, Definition]:
+def _load(pack: Pack) -> dict[str, Definition]:
     if isinstance(pack, ModuleType):
         return from_module(pack.__name__)
     if isinstance(pack, str):
@@ -231,12 +216,12 @@ def _load(pack: str | ModuleType | Iterable[Any]) -> dict[str, Definition]:
     return from_objects(pack)
 
 
-def _opened(evaluator: Any, scope: Scope, params: dict[str, Any]) -> Opened:
+def _opened(evaluator: Any, scope: Scope, params: dict[str, Any], stand_in: StandIn) -> Opened:
     definition = _found(evaluator) if isinstance(evaluator, str) else definition_of(evaluator)
     if definition.scope != scope:
         right = "aggregate" if definition.scope == "dataset" else "score"
         raise TypeError(f"{definition.name} is an evaluator of {definition.scope} scope. Use evalsi.testing.{right}.")
-    return open_evaluator(definition, params, Context(_Nobody()))
+    return open_evaluator(definition, params, Context(stand_in))
 
 
 def _found(where: str) -> Definition:
@@ -258,27 +243,3 @@ def _items(opened: Opened, records: Iterable[Record]) -> list[Item]:
 
     # In a thread of its own, as a loop may run in this one already: in a notebook, in an asynchronous test.
     return within(None, lambda: asyncio.run(one_after_another()))
-
-
-def _outcome(kind: str, payload: Any) -> Outcome:
-    if kind == SCORED:
-        return Outcome(kind, scores=tuple(Score(**wire) for wire in payload))
-    if kind == SKIPPED:
-        return Outcome(kind, reason=payload["reason"])
-    if kind == STATE:
-        return Outcome(kind, state=payload["state"])
-    return Outcome(kind, error=WireError.from_body(payload))
-
-
-class _Nobody:
-    """Whoever is asked where no kernel is: it answers that nothing is bound."""
-
-    def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]:
-        from concurrent.futures import Future
-
-        future: Future[dict[str, Any]] = Future()
-        mend = f"Use run_pack(…, answers={{{method!r}: …}})."
-        future.set_exception(
-            AskError(WireError("capability.not_bound", f"Nothing answers {method!r} here.", mend, "config"))
-        )
-        return future
