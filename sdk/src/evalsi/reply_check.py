@@ -1,6 +1,7 @@
 """Whether an answer fits the JSON Schema of its question, in the kernel's subset of JSON Schema.
 
-For tests of packs, which cannot import the kernel; a test holds it to the kernel's own verdict. It must not know a question.
+For tests of packs, which cannot import the kernel; a test holds it to the kernel's own verdict. It must not know a
+question.
 """
 
 from __future__ import annotations
