@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalsi_kernel.transports import Transport
+from evalsi_kernel.version import VERSION
 from evalsi_protocol.errors import LocalMisuse, ProtocolError, WireError
 from evalsi_protocol.greeting import kernel_hello
 from evalsi_protocol.machine import (
@@ -24,7 +25,6 @@ from evalsi_protocol.machine import (
 )
 from evalsi_protocol.methods import PACK_REQUESTS, UNWINDOWED
 
-VERSION = "0.4.0"
 # How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate.
 ASK_WINDOW = 64
 OnItems = Callable[[list[list[Any]]], None]

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsi_kernel.connection import VERSION
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.status import Ending
+from evalsi_kernel.version import VERSION
 
 if TYPE_CHECKING:
     from evalsi_kernel.request import Request

@@ -6,20 +6,9 @@ It must not know a file format; readers are extensions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 Row = dict[str, Any]
-
-
-class Place(NamedTuple):
-    """Where a row stands, for error sentences: `qa.jsonl, line 3`."""
-
-    source: str
-    number: int
-    unit: str = "line"
-
-    def __str__(self) -> str:
-        return f"{self.source}, {self.unit} {self.number}"
 
 
 class Source(Protocol):

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
-from evalsi_protocol.channels import Channel
+from evalsi_protocol.channels import Channel, MemoryChannel
 
 READ_BYTES = 256 * 1024
 
@@ -74,7 +72,7 @@ class MemoryTransport:
         self._incoming: asyncio.Queue[bytes] = asyncio.Queue()
         self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._ended = False
-        self.pack_channel: Channel = _PackChannel(self._outgoing, self._from_pack)
+        self.pack_channel: Channel = MemoryChannel(self._outgoing, self._from_pack)
 
     async def read(self) -> bytes:
         if self._ended:
@@ -98,28 +96,3 @@ class MemoryTransport:
             self._loop.call_soon_threadsafe(self._incoming.put_nowait, data)
         except RuntimeError as error:
             raise BrokenPipeError("the kernel's loop is closed") from error
-
-
-class _PackChannel:
-    """The pack's end of a `MemoryTransport`."""
-
-    def __init__(self, incoming: queue.SimpleQueue[bytes], send: Callable[[bytes], None]) -> None:
-        self._incoming = incoming
-        self._send = send
-        self._ended = False
-
-    def read(self) -> bytes:
-        if self._ended:
-            return b""
-        data = self._incoming.get()
-        self._ended = not data
-        return data
-
-    def write(self, data: bytes) -> None:
-        if data:
-            self._send(data)
-
-    def close(self) -> None:
-        # A kernel whose loop is closed has seen the end already.
-        with suppress(BrokenPipeError):
-            self._send(b"")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
 READ_BYTES = 64 * 1024
 # socket.SHUT_RDWR; whoever has a socket has loaded the module, and others need not wait for it.
@@ -78,11 +79,11 @@ class SocketChannel:
 
 
 class MemoryChannel:
-    """One end of a pair of queues within a process."""
+    """One end of a pair within a process: reads from a queue, and gives what it writes to `send`."""
 
-    def __init__(self, incoming: queue.SimpleQueue[bytes], outgoing: queue.SimpleQueue[bytes]) -> None:
+    def __init__(self, incoming: queue.SimpleQueue[bytes], send: Callable[[bytes], object]) -> None:
         self._incoming = incoming
-        self._outgoing = outgoing
+        self._send = send
         self._ended = False
 
     def read(self) -> bytes:
@@ -94,14 +95,15 @@ class MemoryChannel:
 
     def write(self, data: bytes) -> None:
         if data:
-            self._outgoing.put(bytes(data))
+            self._send(bytes(data))
 
     def close(self) -> None:
-        self._outgoing.put(b"")
+        with suppress(BrokenPipeError):  # The peer is gone, and has seen the end already.
+            self._send(b"")
 
 
 def memory_pair() -> tuple[MemoryChannel, MemoryChannel]:
     """Two channels; what one writes the other reads."""
     there: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     back: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    return MemoryChannel(back, there), MemoryChannel(there, back)
+    return MemoryChannel(back, there.put), MemoryChannel(there, back.put)

@@ -7,9 +7,8 @@ import json
 import platform
 
 from evalsi_cli.faults import OK
+from evalsi_kernel.version import VERSION
 from evalsi_protocol.limits import MAJORS
-
-VERSION = "0.4.0"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
