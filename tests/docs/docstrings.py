@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ForwardRef
 
 TITLES = {
     "Args": "**Arguments**",
@@ -57,13 +57,19 @@ def signature(function: Callable[..., Any], name: str) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
             words.append("*")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        words.append(f"{parameter.name}: {_type(parameter.annotation)}{default}")
+        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        words.append(f"{stars}{parameter.name}: {_type(parameter.annotation)}{default}")
     gives = "" if shown.return_annotation in (shown.empty, "None", None) else f" -> {_type(shown.return_annotation)}"
-    line = f"{name}({', '.join(words)}){gives}"
-    if inspect.iscoroutinefunction(function):
-        line = f"await {line}"
-    return line if len(line) <= 100 else f"{name}(\n{''.join(f'    {word},{chr(10)}' for word in words)}){gives}"
+    called = f"await {name}" if inspect.iscoroutinefunction(function) else name
+    line = f"{called}({', '.join(words)}){gives}"
+    # A member stands in a line of a list.
+    if len(line) <= 100 or name.startswith("."):
+        return line
+    return f"{called}(\n{''.join(f'    {word},{chr(10)}' for word in words)}){gives}"
 
 
 def _type(annotation: Any) -> str:
+    if isinstance(annotation, ForwardRef):
+        # The fields of a NamedTuple.
+        return annotation.__forward_arg__
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation).replace("typing.", "")

@@ -44,9 +44,9 @@ SECTIONS: dict[str, tuple[Any, ...]] = {
         evalsi.Record,
         evalsi.Content,
         evalsi.Score,
-        evalsi.Context,
         evalsi.serve,
     ),
+    "Ask a judge": (evalsi.Context, evalsi.Question, evalsi.JudgeReply),
     "Raise and catch": (
         evalsi.Skip,
         evalsi.ParamError,

@@ -50,7 +50,7 @@ def test_the_harness_and_the_kernel_agree_on_what_fits(schema: dict[str, Any], v
 
 def test_the_harness_knows_the_keywords_that_the_kernel_knows_and_no_other() -> None:
     for keyword in KEYWORDS:
-        inner = {keyword: {} if keyword == "properties" else []}
+        inner: dict[str, Any] = {keyword: {} if keyword == "properties" else []}
         assert schema_fault({"type": "object", "properties": {"a": inner}}) == ""
     for keyword in ("pattern", "oneOf", "$ref", "maxLength", "format", "multipleOf"):
         assert repr(keyword) in schema_fault({"type": "object", keyword: 1})

@@ -1,4 +1,4 @@
-"""A bench stands in for the judge, in process and through a session; a reply that no judge could give fails the test."""
+"""A bench stands in for the judge, in process and through a session; a reply no judge could give fails the test."""
 
 from __future__ import annotations
 
