@@ -1,0 +1,113 @@
+"""A request as the server saw it, read alike in either vendor's form. It knows nothing of answers or faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+Api = Literal["openai", "anthropic"]
+Format = Literal["text", "json_object", "json_schema", "tool"]
+
+
+class Request(NamedTuple):
+    """One request, parsed. `number` counts the calls of a model from 1; any other request has 0."""
+
+    number: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    """Read without regard to case."""
+    raw: bytes
+    body: Any
+    """The parsed JSON; None where the body is none, or no JSON."""
+    custom_id: str | None = None
+    """The name of a row of a batch."""
+
+    @property
+    def api(self) -> Api:
+        """Whose form the request has."""
+        return "anthropic" if self.path.startswith("/v1/messages") or "anthropic-version" in self.headers else "openai"
+
+    @property
+    def key(self) -> str | None:
+        """The key that came with it, from either header."""
+        scheme, _, bearer = self.headers.get("Authorization", "").partition(" ")
+        return self.headers.get("x-api-key") or (bearer if scheme.lower() == "bearer" and bearer else None)
+
+    def field(self, name: str) -> Any:
+        """One field of the body; None where it is missing or null."""
+        return self.body.get(name) if isinstance(self.body, dict) else None
+
+    @property
+    def model(self) -> Any:
+        """The model it asks for."""
+        return self.field("model")
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """Its messages, as they came."""
+        messages = self.field("messages")
+        return [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+
+    @property
+    def prompt(self) -> str:
+        """All text of it, the system's first, joined by lines."""
+        system = content_text(self.field("system"))
+        parts = [content_text(one.get("content")) for one in self.messages]
+        return "\n".join([system, *parts] if system else parts)
+
+    @property
+    def last_text(self) -> str:
+        """The text of the last message."""
+        return content_text(self.messages[-1].get("content")) if self.messages else ""
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The bound on the answer's tokens, under either of its names."""
+        bound = self.field("max_completion_tokens") or self.field("max_tokens")
+        return bound if isinstance(bound, int) else None
+
+    @property
+    def tool(self) -> dict[str, Any] | None:
+        """The tool that the request forces, in Anthropic's form."""
+        choice = self.field("tool_choice")
+        if not isinstance(choice, dict) or choice.get("type") not in {"tool", "any"}:
+            return None
+        tools = [one for one in self.field("tools") or [] if isinstance(one, dict)]
+        named = [one for one in tools if choice["type"] == "any" or one.get("name") == choice.get("name")]
+        return named[0] if named else None
+
+    @property
+    def format(self) -> Format:
+        """The form that the answer is asked to have."""
+        asked = self._format.get("type")
+        if asked in {"json_object", "json_schema"}:
+            return "json_object" if asked == "json_object" else "json_schema"
+        return "tool" if self.tool else "text"
+
+    @property
+    def schema(self) -> Any:
+        """The JSON schema that the answer must satisfy; None where none is given."""
+        if self.format == "tool" and self.tool:
+            return self.tool.get("input_schema")
+        if self.format != "json_schema":
+            return None
+        wrapped = self._format.get("json_schema")
+        return wrapped.get("schema") if isinstance(wrapped, dict) else self._format.get("schema")
+
+    @property
+    def _format(self) -> Mapping[str, Any]:
+        config = self.field("output_config")
+        asked = config.get("format") if isinstance(config, dict) else self.field("response_format")
+        return asked if isinstance(asked, dict) else {}
+
+
+def content_text(content: Any) -> str:
+    """The text of a message's content, plain or in blocks."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(
+        block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)
+    )
