@@ -150,7 +150,7 @@ def test_a_channel_that_breaks_ends_the_host_and_says_so_once() -> None:
 
     over: list[bool] = []
     nothing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    host = Host(Broken(nothing, nothing), "tested", "1", dict, on_over=lambda: over.append(True))
+    host = Host(Broken(nothing, nothing.put), "tested", "1", dict, on_over=lambda: over.append(True))
     host.serve()
     assert over == [True]
 
