@@ -1,0 +1,1 @@
+"""Model connectors for Evals.si: any OpenAI-compatible server, and Anthropic's API."""

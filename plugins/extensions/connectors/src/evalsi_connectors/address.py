@@ -1,0 +1,69 @@
+"""Owns the address of a provider as the user wrote it: its check, the URLs under it, and the form that may be shown.
+
+It must not know any provider.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from evalsi_kernel.errors import ConfigError
+
+_ENDPOINTS = ("/chat/completions", "/completions", "/embeddings", "/messages", "/batches")
+
+
+class Address(NamedTuple):
+    """Where a provider answers.
+
+    Args:
+        root: what every path is put behind, without a slash at its end.
+        query: what is put behind every path, such as `api-version=…`; "" for nothing.
+        host: its name alone, in lower case.
+        has_path: whether the user wrote a path.
+    """
+
+    root: str
+    query: str
+    host: str
+    has_path: bool
+
+    def url(self, path: str) -> str:
+        """The URL of an endpoint, such as `/chat/completions`."""
+        return f"{self.root}{path}?{self.query}" if self.query else f"{self.root}{path}"
+
+
+def read_address(base_url: str) -> Address:
+    """Check and take apart what `--judge-base-url` says; nothing is added to it.
+
+    Raises:
+        ConfigError: it is no address of a server, or has a secret in it.
+    """
+    parts = _split(base_url)
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError(
+            "The base URL has a user name or a password in it.",
+            "Leave it out, and name the environment variable that holds the key with --judge-api-key-env.",
+        )
+    path = parts.path.rstrip("/")
+    for endpoint in _ENDPOINTS:
+        if path.endswith(endpoint):
+            raise ConfigError(
+                f'The base URL ends with "{endpoint}", which is added to it with each call.',
+                f'Leave "{endpoint}" out of it.',
+            )
+    root = urlunsplit((parts.scheme.lower(), parts.netloc, path, "", ""))
+    return Address(root, parts.query, (parts.hostname or "").lower(), bool(path))
+
+
+def _split(base_url: str) -> SplitResult:
+    mend = "Write it as http://localhost:8000/v1 or https://host/v1."
+    try:
+        parts = urlsplit(base_url.strip())
+        # It is read only when it is asked for, and may be no number.
+        _ = parts.port
+    except ValueError as cause:
+        raise ConfigError(f"The base URL cannot be read: {cause}.", mend) from cause
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or parts.fragment:
+        raise ConfigError(f'The base URL "{base_url}" is no address of a server.', mend)
+    return parts

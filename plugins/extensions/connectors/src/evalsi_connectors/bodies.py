@@ -1,0 +1,35 @@
+"""Reads JSON from strangers, and plain values out of it.
+
+It must not know any API.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def read_json(content: bytes) -> tuple[Any, str]:
+    """The value, and "" or why there is none."""
+    try:
+        return json.loads(content), ""
+    except RecursionError:
+        return None, "it is nested too deep"
+    except UnicodeDecodeError:
+        return None, "it is not UTF-8"
+    except ValueError as cause:
+        return None, str(cause)
+
+
+def count_or_none(value: object) -> int | None:
+    """A number of tokens, or None for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text can be written as UTF-8: it holds no half of a surrogate pair."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

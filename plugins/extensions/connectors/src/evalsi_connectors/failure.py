@@ -1,0 +1,33 @@
+"""Owns the making of a `ProviderError`: who is to blame and whether to try again stand in the registry of codes.
+
+It must not know HTTP.
+"""
+
+from __future__ import annotations
+
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_protocol.error_codes import ERROR_CODES
+
+
+def failure(
+    code: str,
+    message: str,
+    mend: str = "",
+    *,
+    retry_after_s: float | None = None,
+    is_final: bool = False,
+    tokens: Tokens = UNKNOWN_TOKENS,
+) -> ProviderError:
+    """The error under a registered code; the arguments are those of `ProviderError`."""
+    rule = ERROR_CODES[code]
+    return ProviderError(
+        code,
+        message,
+        mend,
+        blame=rule.blame,
+        retry=rule.retry,
+        retry_after_s=retry_after_s,
+        is_final=is_final,
+        tokens=tokens,
+    )

@@ -1,0 +1,81 @@
+"""Owns the key of a provider: where it comes from, and that it is seen by nobody but the request that carries it.
+
+It must not know how a request carries it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from evalsi_kernel.errors import ConfigError
+
+NO_KEY = "none"
+_SHOWN_INSTEAD = "[key]"
+# Keys as the providers write them, also half covered up, as servers like to echo them.
+_KEY_LIKE = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|key)-[\w*.…-]{6,}|\bbearer\s+[\w*.~+/=-]{6,}")
+_TELLING_CHARS = 6
+
+
+class Key:
+    """A secret that prints as nothing of itself."""
+
+    __slots__ = ("_echo", "_secret")
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+        head, tail = re.escape(secret[:_TELLING_CHARS]), re.escape(secret[-_TELLING_CHARS:])
+        # A word that begins or ends as a long key does is that key, however its middle is covered up.
+        is_long = len(secret) > 2 * _TELLING_CHARS
+        self._echo = re.compile(rf"{re.escape(secret)}" + (rf"|{head}[^\s\"']*|[^\s\"']*{tail}" if is_long else ""))
+
+    def secret(self) -> str:
+        """The key itself."""
+        return self._secret
+
+    def redact(self, text: str) -> str:
+        """The text without the key, and without anything that looks like one."""
+        return redact(self._echo.sub(_SHOWN_INSTEAD, text))
+
+    def __repr__(self) -> str:
+        return "Key(…)"
+
+
+def redact(text: str) -> str:
+    """The text without anything that looks like a key."""
+    return _KEY_LIKE.sub(_SHOWN_INSTEAD, text)
+
+
+def find_key(variable: str | None, usual: str, *, is_at_home: bool) -> Key | None:
+    """The key for a provider, from the environment.
+
+    Args:
+        variable: what the user names; `none` for no key, None where they name nothing.
+        usual: the provider's own variable. It is used only where the user names none, and sent only to the provider's
+            own address, never to a stranger's.
+        is_at_home: the calls go to the provider's own address.
+
+    Returns:
+        The key, or None where none is to be sent.
+
+    Raises:
+        ConfigError: `config.no_key`; the variable is not set, or holds what cannot be sent.
+    """
+    if variable == NO_KEY or (variable is None and not is_at_home):
+        return None
+    name = variable or usual
+    secret = os.environ.get(name, "").strip()
+    if not secret:
+        raise ConfigError(
+            f"The environment variable {name}, which is to hold the provider's key, is not set.",
+            f"Set it: export {name}=…; or name another with --judge-api-key-env, or none for no key.",
+            code="config.no_key",
+        )
+    if not (secret.isascii() and secret.isprintable()) or " " in secret:
+        raise ConfigError(
+            f"The environment variable {name} holds what cannot be a key: it has a space, a line break or a character "
+            "beyond ASCII in it.",
+            f"Set {name} again, to the key alone.",
+            code="config.no_key",
+        )
+    return Key(secret)

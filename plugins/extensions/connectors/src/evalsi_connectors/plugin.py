@@ -1,0 +1,27 @@
+"""Owns the hooks by which the kernel gets a connector and the table of prices.
+
+A connector is imported only when its provider is named; this module must stay cheap to import.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalsi_kernel.hooks import hookimpl
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+
+
+@hookimpl
+def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
+    """The connector of `openai-compatible` or `anthropic`; None for another provider.
+
+    Raises:
+        ConfigError: it cannot be made: a key or the provider's library is missing, or the base URL is none.
+    """
+    if settings.provider == "openai-compatible":
+        from .openai_compatible import OpenAICompatible
+
+        return OpenAICompatible(settings)
+    return None

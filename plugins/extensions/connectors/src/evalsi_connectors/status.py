@@ -1,0 +1,107 @@
+"""Maps an answer with a failing HTTP status to an error: what the provider said, and what to do about it.
+
+It must not know which API answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from evalsi_kernel.broker.connector import ProviderError
+
+from .failure import failure
+from .refusal import Refusal, read_refusal
+from .retry_after import retry_after_s
+from .who import Who
+
+_QUOTA = re.compile(r"(?i)insufficient_quota|billing|exceeded your current quota|credit balance|insufficient balance")
+_MODEL = re.compile(r"(?i)\bmodels?\b")
+_TOO_LONG = re.compile(r"(?i)context.?(?:length|window|size)|maximum context|too long|too many tokens|max_\w*tokens")
+
+
+def status_error(status: int, headers: Mapping[str, str], content: bytes, who: Who) -> ProviderError:
+    """The error for an answer that is no success; `content` is its whole body."""
+    if 300 <= status < 400:
+        return _sent_on(status, headers, who)
+    refusal = read_refusal(content)
+    said = who.excerpt(content) if content.lstrip().startswith(b"<") else _quotes(refusal, who)
+    message = f"{who} answered {status}: {said}." if said else f"{who} answered {status} and said nothing."
+    return refused(status, refusal, message, headers, who)
+
+
+def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, str], who: Who) -> ProviderError:
+    """The error for a refusal that is read already, also one that came with a successful status.
+
+    Args:
+        status: the HTTP status that it has, or should have had.
+        refusal: what the provider says.
+        message: the error's message.
+        headers: of the answer.
+        who: that was called.
+    """
+    if code := _code_for_later(status, refusal):
+        mend = (
+            "Ask for fewer calls at once, or the provider for a higher limit." if status == 429 else "Try again later."
+        )
+        return failure(code, message, mend, retry_after_s=retry_after_s(headers))
+    if _is_quota(status, refusal):
+        mend = "Pay in credit or raise the limit of the account, or name the key of another with --judge-api-key-env."
+        return failure("provider.quota", message, mend, is_final=True)
+    if status in (401, 403):
+        key = "the key" if who.key else "a key (none was sent)"
+        mend = f"Check {key}, and that it may use {who.model}. --judge-api-key-env names the variable that holds it."
+        return failure("provider.auth", message, mend, is_final=True)
+    if status == 404:
+        return failure("provider.not_found", message, _mend_not_found(refusal, who), is_final=True)
+    if status == 501:
+        return failure("provider.unsupported", message, "Name another model or provider.")
+    return failure("provider.bad_request", message, _mend_bad_request(status, refusal))
+
+
+def _code_for_later(status: int, refusal: Refusal) -> str:
+    """The code of an error that may be gone later, or ""."""
+    if status == 429:
+        return "" if _is_quota(status, refusal) else "provider.rate_limited"
+    if status == 408:
+        return "provider.timeout"
+    return "provider.failed" if status in (409, 425) or (status >= 500 and status != 501) else ""
+
+
+def _is_quota(status: int, refusal: Refusal) -> bool:
+    """Nothing but money helps; some say so with 400, 403 or 429."""
+    said = f"{refusal.message} {refusal.code}"
+    return status == 402 or (status in (400, 403, 429) and _QUOTA.search(said) is not None)
+
+
+def _sent_on(status: int, headers: Mapping[str, str], who: Who) -> ProviderError:
+    """The error for a redirect, which is not followed: a key goes to the address that it was given for."""
+    where = who.quoted(headers.get("location", "")) or "another address"
+    return failure(
+        "provider.not_found",
+        f"{who} sends its callers on to {where} ({status}).",
+        "Give the address that it names with --judge-base-url.",
+        is_final=True,
+    )
+
+
+def _quotes(refusal: Refusal, who: Who) -> str:
+    text = who.quoted(refusal.message or refusal.code)
+    return f'"{text.rstrip(".")}"' if text else ""
+
+
+def _mend_not_found(refusal: Refusal, who: Who) -> str:
+    if _MODEL.search(f"{refusal.message} {refusal.code}"):
+        return f'Check the name "{who.model}" (--judge-model), and that the key may use it.'
+    if not who.address.has_path:
+        return (
+            f"Check --judge-base-url: {who.address.root} has no path, and most servers answer under one, "
+            f"such as {who.address.root}/v1."
+        )
+    return f'Check --judge-base-url ({who.address.root}) and the name "{who.model}" (--judge-model).'
+
+
+def _mend_bad_request(status: int, refusal: Refusal) -> str:
+    if status == 413 or _TOO_LONG.search(f"{refusal.message} {refusal.code}"):
+        return "Shorten the record's texts, lower --judge-max-tokens, or name a model that takes more."
+    return "Change what the provider names, or name another model."

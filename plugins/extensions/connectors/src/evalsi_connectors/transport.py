@@ -1,0 +1,95 @@
+"""Owns the HTTP client: the transport, its limits, and the one place where a call is made and its faults are mapped.
+
+httpx2's API on aiohttp's connections: httpx2's own pool costs many times the CPU when many calls are in flight
+(benchmarks/judge_transport.py). It must not know any API.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import aiohttp
+import httpx2
+from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
+
+from evalsi_kernel.broker.connector import ConnectorSettings
+from evalsi_kernel.errors import ConfigError
+
+from .connection import connection_error, timeout_error
+from .who import Who
+
+# How long a connection may take to come about; a longer wait is for the reply, and that is the call's own time.
+CONNECT_TIMEOUT_S = 15.0
+_KEEP_ALIVE_S = 15.0
+
+# What a call raises where no answer came. aiohttp's own come where the transport does not know them.
+FAULTS = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, aiohttp.ClientError, OSError)
+
+
+class Answer(NamedTuple):
+    """A whole answer: HTTP status, headers (their names in any case), body."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def open_client(settings: ConnectorSettings) -> httpx2.AsyncClient:
+    """A client for at most `settings.max_connections` connections; it waits as long as its caller lets it.
+
+    Raises:
+        ConfigError: SSL_CERT_FILE or SSL_CERT_DIR leads nowhere, or a proxy's variable is no address.
+    """
+    limits = httpx2.Limits(max_connections=settings.max_connections, keepalive_expiry=_KEEP_ALIVE_S)
+    timeout = httpx2.Timeout(None, connect=min(CONNECT_TIMEOUT_S, settings.timeout_s))
+    try:
+        # No redirect is followed: a key goes to the address that it was given for.
+        return Httpx2AiohttpClient(limits=limits, timeout=timeout, follow_redirects=False)
+    except (OSError, ValueError) as cause:
+        raise ConfigError(
+            f"No connection can be prepared: {cause}.",
+            "Check SSL_CERT_FILE, SSL_CERT_DIR, HTTP_PROXY, HTTPS_PROXY and ALL_PROXY in the environment.",
+        ) from cause
+
+
+class Caller:
+    """Makes calls, some at once, each within its time.
+
+    Args:
+        settings: `max_connections` and `timeout_s` are read. Waiting for a turn is no part of a call's time.
+        headers: sent with every call; the key is among them.
+        who: that is called, for errors.
+    """
+
+    def __init__(self, settings: ConnectorSettings, headers: Mapping[str, str], who: Who) -> None:
+        self._client = open_client(settings)
+        self._headers = dict(headers)
+        self._timeout_s = settings.timeout_s
+        self._turns = asyncio.Semaphore(settings.max_connections)
+        self._who = who
+
+    async def post(self, path: str, content: bytes) -> Answer:
+        """Send JSON to an endpoint; raises `ProviderError` where no whole answer comes, whatever its status."""
+        return await self._call("POST", path, content)
+
+    async def get(self, path: str) -> Answer:
+        """Read from an endpoint; raises as `post` does."""
+        return await self._call("GET", path, None)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._client.aclose()
+
+    async def _call(self, method: str, path: str, content: bytes | None) -> Answer:
+        url = self._who.address.url(path)
+        async with self._turns:
+            try:
+                async with asyncio.timeout(self._timeout_s) as clock:
+                    response = await self._client.request(method, url, content=content, headers=self._headers)
+            except FAULTS as cause:
+                if clock.expired():
+                    raise timeout_error(self._who, self._timeout_s) from cause
+                raise connection_error(cause, self._who) from cause
+        return Answer(response.status_code, response.headers, response.content)

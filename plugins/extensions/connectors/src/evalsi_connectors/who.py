@@ -1,0 +1,52 @@
+"""Owns how errors name the model that was called, and how its own words are shown: short, on one line, without keys.
+
+It must not know how a call is made.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .address import Address
+from .key import Key, redact
+
+_MAX_CHARS = 400
+_TAG = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
+
+
+class Who(NamedTuple):
+    """The model that is called, for errors.
+
+    Args:
+        provider: the connector's name.
+        model: the provider's name of the model.
+        address: where it answers.
+        key: what must not be shown.
+    """
+
+    provider: str
+    model: str
+    address: Address
+    key: Key | None
+
+    def __str__(self) -> str:
+        return f"{self.provider} at {self.address.root}"
+
+    def quoted(self, text: str) -> str:
+        """A stranger's text as it may be shown."""
+        # Redacted before it is cut, since half a key is still a part of one.
+        text = text[: 20 * _MAX_CHARS]
+        text = self.key.redact(text) if self.key else redact(text)
+        text = "".join(char if char.isprintable() else " " for char in text)
+        text = " ".join(text.split())
+        return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
+
+    def excerpt(self, content: bytes) -> str:
+        """The beginning of what was answered, in words: `nothing`, `an HTML page ("…")`, or `"…"`."""
+        text = content[: 20 * _MAX_CHARS].decode("utf-8", "replace").strip()
+        if not text:
+            return "nothing"
+        if text.startswith("<"):
+            return f'an HTML page ("{self.quoted(_TAG.sub(" ", text))[:120]}")'
+        return f'"{self.quoted(text)[:200]}"'
