@@ -21,6 +21,7 @@ CLOSED_PIPE = 141
 COMMANDS = {
     "eval": ("evalsi_cli.commands.eval", "score outputs that exist"),
     "catalog": ("evalsi_cli.commands.catalog", "list evaluators, what they need and their params"),
+    "cache": ("evalsi_cli.commands.cache", "look into the cache of model replies, and prune it"),
     "doctor": ("evalsi_cli.commands.doctor", "check this machine and the packs"),
     "completion": ("evalsi_cli.commands.completion", "print the shell's completion script"),
     "version": ("evalsi_cli.commands.version", "print the version"),

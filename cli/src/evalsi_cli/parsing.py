@@ -22,6 +22,7 @@ class Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self._command(getattr(options, "command", None)) or self
+            parser = parser._command(getattr(options, "action", None)) or parser
             parser.error(f"there is no {unknown[0]!r} here. {parser.nearest(unknown[0])}".rstrip())
         return options
 

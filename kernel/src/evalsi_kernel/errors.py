@@ -73,3 +73,10 @@ class OutputError(EvalsiError):
 
     code = "output.unwritable"
     blame: Blame = "environment"
+
+
+class CacheError(EvalsiError):
+    """The cache of model replies is damaged, of a newer version, or cannot be opened or written."""
+
+    code = "cache.unusable"
+    blame: Blame = "environment"

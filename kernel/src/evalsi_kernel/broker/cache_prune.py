@@ -1,0 +1,132 @@
+"""Removes replies from the cache by age, size or model, and gives the room back to the disk.
+
+It goes in short steps, so that runs which use the file meanwhile wait for none of them. It must not know a flag.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from math import ceil
+from typing import NamedTuple
+
+from evalsi_kernel.broker.cache_writer import HOUR_S
+
+STEP_ENTRIES = 1000
+STEP_PAGES = 1000
+# Each round of pruning by size takes away at least this share, so that it ends soon.
+MIN_SHARE = 0.02
+
+
+class Bounds(NamedTuple):
+    """What to remove; several bounds together remove what any of them does, except that a model narrows the age.
+
+    Args:
+        unused_for_s: replies that were last used longer ago, in seconds; the hour of use is known, not the minute.
+        max_bytes: the least recently used, until the file is no larger.
+        model: replies of this model only; without an age, all of them.
+        everything: all replies.
+    """
+
+    unused_for_s: float | None = None
+    max_bytes: int | None = None
+    model: str | None = None
+    everything: bool = False
+
+
+def prune(connection: sqlite3.Connection, bounds: Bounds) -> int:
+    """Remove what is beyond the bounds; returns how many replies that were."""
+    removed = 0
+    if condition := _condition(bounds):
+        where, values = condition
+        statement = f"DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE {where} LIMIT {STEP_ENTRIES})"
+        while step := connection.execute(statement, values).rowcount:
+            removed += step
+    _give_back(connection)
+    if bounds.max_bytes is not None:
+        while excess := _excess(connection, bounds.max_bytes):
+            step = _remove_oldest(connection, excess)
+            if not step:
+                break
+            removed += step
+            _give_back(connection)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return removed
+
+
+def would_prune(connection: sqlite3.Connection, bounds: Bounds) -> int:
+    """How many replies `prune` would remove; by size, about so many."""
+    entries, size = _counted(connection, "1", ())
+    removed = removed_size = 0
+    if condition := _condition(bounds):
+        removed, removed_size = _counted(connection, *condition)
+    if bounds.max_bytes is not None and entries:
+        # What is removed by age is the least recently used too, so the one count includes the other.
+        too_much = size * (1 - bounds.max_bytes / _file_bytes(connection))
+        removed = max(removed, len(_oldest(connection, too_much)) if too_much > removed_size else 0)
+    return removed
+
+
+def _condition(bounds: Bounds) -> tuple[str, tuple[str | int, ...]] | None:
+    """The WHERE of what is removed whatever its size, with its values; None when only the size counts."""
+    if bounds.everything:
+        return "1", ()
+    parts: list[tuple[str, str | int]] = []
+    if bounds.model is not None:
+        parts.append(("model = ?", bounds.model))
+    if bounds.unused_for_s is not None:
+        # A reply that was used since then in an hour that began before it stays.
+        parts.append(("used < ?", int((time.time() - bounds.unused_for_s) // HOUR_S)))
+    return (" AND ".join(text for text, _ in parts), tuple(value for _, value in parts)) if parts else None
+
+
+def _counted(connection: sqlite3.Connection, where: str, values: tuple[str | int, ...]) -> tuple[int, int]:
+    [(entries, size)] = connection.execute(f"SELECT count(*), total(size) FROM replies WHERE {where}", values)
+    return entries, int(size)
+
+
+def _excess(connection: sqlite3.Connection, max_bytes: int) -> float:
+    """By which share the file is too large; 0 when it is not."""
+    size = _file_bytes(connection)
+    return max(MIN_SHARE, 1 - max_bytes / size) if size > max_bytes else 0.0
+
+
+def _remove_oldest(connection: sqlite3.Connection, share: float) -> int:
+    """Remove the least recently used replies that make up a share of all; returns how many."""
+    _, size = _counted(connection, "1", ())
+    rowids = _oldest(connection, size * share)
+    for start in range(0, len(rowids), STEP_ENTRIES):
+        step = rowids[start : start + STEP_ENTRIES]
+        connection.execute(f"DELETE FROM replies WHERE rowid IN ({','.join(map(str, step))})")
+    return len(rowids)
+
+
+def _oldest(connection: sqlite3.Connection, size_bytes: float) -> list[int]:
+    """The least recently used replies that are so large together, and at least one if there is one."""
+    rowids = []
+    left = ceil(size_bytes)
+    for rowid, size in connection.execute("SELECT rowid, size FROM replies ORDER BY used, rowid"):
+        rowids.append(rowid)
+        left -= size
+        if left <= 0:
+            break
+    return rowids
+
+
+def _file_bytes(connection: sqlite3.Connection) -> int:
+    [(pages,)] = connection.execute("PRAGMA page_count")
+    [(page_bytes,)] = connection.execute("PRAGMA page_size")
+    return int(pages * page_bytes)
+
+
+def _give_back(connection: sqlite3.Connection) -> None:
+    """Move free pages to the end and cut them off, some at a time."""
+    before = None
+    while (free := _free_pages(connection)) and free != before:
+        before = free
+        connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+
+
+def _free_pages(connection: sqlite3.Connection) -> int:
+    [(free,)] = connection.execute("PRAGMA freelist_count")
+    return int(free)
