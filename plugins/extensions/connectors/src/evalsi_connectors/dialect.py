@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
@@ -19,21 +19,21 @@ from evalsi_kernel.broker.ask import Form
 from .refusal import Refusal
 from .strict_schema import fits_strict
 
-TokensName = str
 NEW_NAME: Final = "max_completion_tokens"
 OLD_NAME: Final = "max_tokens"
 # A server refuses at once; one that has worked on a call for so long has accepted how it is put.
 _PROBE_WAIT_S = 1.0
 _MAX_SCHEMAS = 1000
 _FORM = re.compile(
-    r"(?i)response.?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar|additionalproperties"
+    r"(?i)response.?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar|additionalproperties|"
+    r"output_config\.format|output_format|tool_choice|forced tool"
 )
 _SCHEMA = re.compile(r"(?i)invalid\s+(?:json\s+)?schema|schema\s+(?:is|was)\s+(?:invalid|too)|\bstrict\b|grammar")
 _NUMBER = re.compile(r"(?<![\w.-])\d{2,}(?![\w.-])")
 
 
 class Rung(IntEnum):
-    """Ways to ask for a structure, the best first."""
+    """Ways to ask for a structure, the best first; not every API has each."""
 
     STRICT = 0
     LOOSE = 1
@@ -58,7 +58,7 @@ class Way(NamedTuple):
     """How one call is put."""
 
     rung: Rung
-    tokens_name: TokensName
+    tokens_name: str
 
 
 class Dialect:
@@ -67,11 +67,13 @@ class Dialect:
     Args:
         tokens_name: what it most likely calls the most tokens of a reply.
         is_known: it takes the best way for sure, so that no call need go ahead of the others.
+        rungs: the ways that its API has.
     """
 
-    def __init__(self, tokens_name: TokensName, *, is_known: bool) -> None:
+    def __init__(self, tokens_name: str, *, is_known: bool, rungs: Sequence[Rung] = tuple(Rung)) -> None:
         self._tokens_name = tokens_name
-        self._lowest = Rung.STRICT
+        self._rungs = rungs
+        self._lowest = rungs[0]
         self._of_schema: dict[str, Rung] = {}
         # Whether calls without and with a schema are known to work.
         self._proven = {False: is_known, True: is_known}
@@ -93,7 +95,7 @@ class Dialect:
             return way
         if way.rung < Rung.OBJECT and _SCHEMA.search(refusal.message):
             # The server knows schemas, and does not take this one: no other need suffer for it.
-            rung = Rung(way.rung + 1)
+            rung = next(one for one in self._rungs if one > way.rung)
             self._of_schema[_text(schema)] = rung
         else:
             rung = Rung.OBJECT if way.rung < Rung.OBJECT else Rung.TEXT
@@ -131,7 +133,8 @@ class Dialect:
         if rung is None:
             if len(self._of_schema) >= _MAX_SCHEMAS:
                 self._of_schema.clear()
-            rung = self._of_schema[text] = Rung.STRICT if fits_strict(schema) else Rung.LOOSE
+            strict = Rung.LOOSE not in self._rungs or fits_strict(schema)
+            rung = self._of_schema[text] = Rung.STRICT if strict else Rung.LOOSE
         return rung
 
 

@@ -5,8 +5,10 @@ A connector is imported only when its provider is named; this module must stay c
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
@@ -24,4 +26,18 @@ def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
         from .openai_compatible import OpenAICompatible
 
         return OpenAICompatible(settings)
+    if settings.provider == "anthropic":
+        _require_anthropic()
+        from .anthropic_messages import AnthropicMessages
+
+        return AnthropicMessages(settings)
     return None
+
+
+def _require_anthropic() -> None:
+    if find_spec("anthropic") is None:
+        raise ConfigError(
+            "The connector anthropic needs Anthropic's library, which is not installed.",
+            "Install it: pip install 'evalsi-connectors[anthropic]'",
+            code="config.no_extension",
+        )

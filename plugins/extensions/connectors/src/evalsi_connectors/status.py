@@ -93,12 +93,13 @@ def _quotes(refusal: Refusal, who: Who) -> str:
 def _mend_not_found(refusal: Refusal, who: Who) -> str:
     if _MODEL.search(f"{refusal.message} {refusal.code}"):
         return f'Check the name "{who.model}" (--judge-model), and that the key may use it.'
-    if not who.address.has_path:
-        return (
-            f"Check --judge-base-url: {who.address.root} has no path, and most servers answer under one, "
-            f"such as {who.address.root}/v1."
-        )
-    return f'Check --judge-base-url ({who.address.root}) and the name "{who.model}" (--judge-model).'
+    root = who.address.root
+    if who.usual_path and not who.address.has_path:
+        path = who.usual_path
+        return f"Check --judge-base-url: {root} has no path, and most servers answer under one, such as {root}{path}."
+    if not who.usual_path and root.endswith("/v1"):
+        return f'Leave "/v1" out of --judge-base-url ({root}): it is added with each call.'
+    return f'Check --judge-base-url ({root}) and the name "{who.model}" (--judge-model).'
 
 
 def _mend_bad_request(status: int, refusal: Refusal) -> str:

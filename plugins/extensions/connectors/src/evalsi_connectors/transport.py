@@ -7,8 +7,8 @@ httpx2's API on aiohttp's connections: httpx2's own pool costs many times the CP
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple, TypeVar
 
 import aiohttp
 import httpx2
@@ -25,7 +25,9 @@ CONNECT_TIMEOUT_S = 15.0
 _KEEP_ALIVE_S = 15.0
 
 # What a call raises where no answer came. aiohttp's own come where the transport does not know them.
-FAULTS = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, aiohttp.ClientError, OSError)
+_FAULTS: Final = (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError, OSError)
+
+T = TypeVar("T")
 
 
 class Answer(NamedTuple):
@@ -54,42 +56,61 @@ def open_client(settings: ConnectorSettings) -> httpx2.AsyncClient:
         ) from cause
 
 
-class Caller:
-    """Makes calls, some at once, each within its time.
+class Turns:
+    """Lets so many calls be made at once, each within its time, and maps what they raise.
 
     Args:
         settings: `max_connections` and `timeout_s` are read. Waiting for a turn is no part of a call's time.
-        headers: sent with every call; the key is among them.
         who: that is called, for errors.
+        faults: what a call may raise beside HTTP's own faults.
+    """
+
+    def __init__(self, settings: ConnectorSettings, who: Who, *faults: type[Exception]) -> None:
+        self._timeout_s = settings.timeout_s
+        self._turns = asyncio.Semaphore(settings.max_connections)
+        self._who = who
+        self._faults: tuple[type[Exception], ...] = (*_FAULTS, *faults)
+
+    async def take(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call in its turn; raises `ProviderError` where no whole answer comes."""
+        async with self._turns:
+            try:
+                async with asyncio.timeout(self._timeout_s) as clock:
+                    return await call()
+            except self._faults as cause:
+                if clock.expired():
+                    raise timeout_error(self._who, self._timeout_s) from cause
+                raise connection_error(cause, self._who) from cause
+
+
+class Caller:
+    """Makes calls to the endpoints of one address.
+
+    Args:
+        settings: of the model.
+        headers: sent with every call; the key is among them.
+        who: that is called.
     """
 
     def __init__(self, settings: ConnectorSettings, headers: Mapping[str, str], who: Who) -> None:
         self._client = open_client(settings)
         self._headers = dict(headers)
-        self._timeout_s = settings.timeout_s
-        self._turns = asyncio.Semaphore(settings.max_connections)
-        self._who = who
+        self._turns = Turns(settings, who)
+        self._address = who.address
 
     async def post(self, path: str, content: bytes) -> Answer:
         """Send JSON to an endpoint; raises `ProviderError` where no whole answer comes, whatever its status."""
-        return await self._call("POST", path, content)
+        return await self._turns.take(lambda: self._call("POST", path, content))
 
     async def get(self, path: str) -> Answer:
         """Read from an endpoint; raises as `post` does."""
-        return await self._call("GET", path, None)
+        return await self._turns.take(lambda: self._call("GET", path, None))
 
     async def close(self) -> None:
         """Let go of the connections."""
         await self._client.aclose()
 
     async def _call(self, method: str, path: str, content: bytes | None) -> Answer:
-        url = self._who.address.url(path)
-        async with self._turns:
-            try:
-                async with asyncio.timeout(self._timeout_s) as clock:
-                    response = await self._client.request(method, url, content=content, headers=self._headers)
-            except FAULTS as cause:
-                if clock.expired():
-                    raise timeout_error(self._who, self._timeout_s) from cause
-                raise connection_error(cause, self._who) from cause
+        url = self._address.url(path)
+        response = await self._client.request(method, url, content=content, headers=self._headers)
         return Answer(response.status_code, response.headers, response.content)

@@ -23,12 +23,14 @@ class Who(NamedTuple):
         model: the provider's name of the model.
         address: where it answers.
         key: what must not be shown.
+        usual_path: what the root of the provider's API has behind its host; "" for nothing.
     """
 
     provider: str
     model: str
     address: Address
     key: Key | None
+    usual_path: str = "/v1"
 
     def __str__(self) -> str:
         return f"{self.provider} at {self.address.root}"

@@ -1,0 +1,137 @@
+"""The connector `anthropic`: messages of Anthropic's API, through its official SDK with the SDK's own retries off.
+
+It retries nothing, caches nothing and judges no reply. The SDK is imported with this module and nowhere else before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import anthropic
+
+from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
+from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
+
+from .address import read_address
+from .chat_reply import read_object
+from .dialect import OLD_NAME, Dialect, Rung
+from .failure import failure
+from .key import Key, find_key
+from .messages_reply import message_of
+from .messages_request import messages_request, takes
+from .refusal import Refusal, read_refusal
+from .status import status_error
+from .transport import Answer, Turns, open_client
+from .who import Who
+
+PROVIDER: Final = "anthropic"
+PUBLIC_BASE_URL: Final = "https://api.anthropic.com"
+_HOME: Final = "api.anthropic.com"
+_USUAL_KEY: Final = "ANTHROPIC_API_KEY"
+
+
+class AnthropicMessages:
+    """A model of Anthropic, or of a server that speaks its API.
+
+    Args:
+        settings: of the model.
+
+    Raises:
+        ConfigError: `config.no_key`, a key is missing; or the base URL is none.
+    """
+
+    def __init__(self, settings: ConnectorSettings) -> None:
+        address = read_address(settings.base_url or PUBLIC_BASE_URL)
+        is_home = address.host == _HOME and address.root.startswith("https:")
+        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=is_home)
+        self.identity: Mapping[str, str] = {"provider": PROVIDER, "model": settings.model, "base_url": address.root}
+        self._model = settings.model
+        self._who = Who(PROVIDER, settings.model, address, key, usual_path="")
+        # Every model has the same name for it; which of them takes a schema is seen with the first call.
+        self._dialect = Dialect(OLD_NAME, is_known=False, rungs=(Rung.STRICT, Rung.OBJECT, Rung.TEXT))
+        self._turns = Turns(settings, self._who, anthropic.APIConnectionError)
+        self._client = _open(settings, self._who, key)
+
+    async def complete(self, ask: Ask) -> Reply:
+        """Make one call; raises `ProviderError`."""
+        if ask.seed is not None:
+            raise self._unsupported("seed", ask.seed, "seed", "its API has none")
+        async with self._dialect.turn(ask.schema):
+            rung = self._rung(ask)
+            tried = {rung}
+            while True:
+                body = messages_request(self._model, ask, rung)
+                answer = await self._turns.take(partial(self._send, body))
+                if answer.status == 200:
+                    found = read_object(answer.content, answer.headers, self._who)
+                    reply = message_of(found, self._who, rung.form)
+                    self._dialect.works(ask.schema)
+                    return reply
+                refusal = read_refusal(answer.content) if answer.status == 400 else Refusal("")
+                self._check_flags(ask, refusal)
+                way = self._dialect.way(ask.schema)._replace(rung=rung)
+                rung = self._dialect.next_way(way, refusal, ask.schema).rung
+                if rung in tried:
+                    raise status_error(answer.status, answer.headers, answer.content, self._who)
+                tried.add(rung)
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Anthropic's API has no embeddings; raises `ProviderError` `provider.unsupported`."""
+        raise failure(
+            "provider.unsupported",
+            "Anthropic's API has no embeddings.",
+            "Name another provider for them, such as --embed-provider openai-compatible.",
+            is_final=True,
+        )
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._client.close()
+
+    def _rung(self, ask: Ask) -> Rung:
+        rung = self._dialect.way(ask.schema).rung
+        if rung is Rung.STRICT and ask.schema is not None and not takes(ask.schema):
+            return Rung.OBJECT
+        return rung
+
+    async def _send(self, body: Mapping[str, Any]) -> Answer:
+        try:
+            raw = await self._client.messages.with_raw_response.create(**body)
+        except anthropic.APIStatusError as refused:
+            answer = refused.response
+            return Answer(answer.status_code, answer.headers, await answer.aread())
+        answer = raw.http_response
+        return Answer(answer.status_code, answer.headers, await answer.aread())
+
+    def _check_flags(self, ask: Ask, refusal: Refusal) -> None:
+        """Raise for a setting that the model does not take; it is never left out in silence."""
+        for theirs, ours, value in (("temperature", "temperature", ask.temperature), ("effort", "effort", ask.effort)):
+            said = refusal.names(theirs) or refusal.names(f"output_config.{theirs}")
+            if value is not None and said and refusal.is_unsupported:
+                raise self._unsupported(theirs, value, ours, f'it says "{self._who.quoted(refusal.message)}"')
+
+    def _unsupported(self, theirs: str, value: object, ours: str, why: str) -> ProviderError:
+        return failure(
+            "provider.unsupported",
+            f"{self._model} does not take {theirs} {value} (--judge-{ours}): {why}.",
+            f"Leave out --judge-{ours}, or name another model.",
+        )
+
+
+def _open(settings: ConnectorSettings, who: Who, key: Key | None) -> anthropic.AsyncAnthropic:
+    # Without a key the SDK would look for one in places of its own, and send it to whatever address this is.
+    omitted: dict[str, Any] = {} if key else {"Authorization": anthropic.Omit(), "X-Api-Key": anthropic.Omit()}
+    return anthropic.AsyncAnthropic(
+        api_key=key.secret() if key else "none",
+        base_url=who.address.root,
+        max_retries=0,
+        # The SDK bounds a call by its own reckoning unless it is told a time; ours is kept around it.
+        timeout=settings.timeout_s,
+        default_headers=omitted,
+        default_query=dict(parse_qsl(who.address.query)),
+        http_client=open_client(settings),
+        open_telemetry=False,
+    )
