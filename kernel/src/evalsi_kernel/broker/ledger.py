@@ -1,0 +1,169 @@
+"""What the calls of a run took, by evaluator session and record: tokens, dollars, or "unknown".
+
+Totals stay; the entries of a record are kept until they are taken. It must not know prices, models or replies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+from evalsi_kernel.broker.prices import miscount
+from evalsi_kernel.broker.usd import PICO, picodollars, shown_usd
+
+_COUNTS = ("input", "output", "cache_read", "reasoning")
+
+
+class Entry(NamedTuple):
+    """One ask of a model, answered or not.
+
+    Args:
+        ref: where its raw reply is found; "" where there is none.
+        tokens: what all its calls took.
+        cost_usd: what they cost; None is unknown.
+        calls: how many were made; an ask without one takes and costs nothing, whatever stands beside it.
+        cached: its reply was at hand, or another's call brought it: no call of its own was made.
+        failed: it ended in an error.
+    """
+
+    ref: str
+    tokens: Tokens = UNKNOWN_TOKENS
+    cost_usd: float | None = None
+    calls: int = 1
+    cached: bool = False
+    failed: bool = False
+
+
+class Bill(NamedTuple):
+    """A sum of entries. A count of tokens or a cost is that of the known part, and None where no part is known.
+
+    Args:
+        asks: what was asked for, also cached and failed.
+        calls: that were made.
+        cached: asks that made none, since the reply was at hand.
+        failed: asks that ended in an error.
+        input_tokens: of whole prompts.
+        output_tokens: of whole replies, with reasoning.
+        cached_tokens: the part of `input_tokens` that the provider had cached.
+        reasoning_tokens: the part of `output_tokens` that was not shown.
+        unknown_tokens: asks with a prompt or a reply that was not counted.
+        miscounted: asks whose counts contradict one another, such as more cached tokens than the prompt has.
+        cost_usd: of the asks whose cost is known.
+        unknown: asks whose cost is unknown.
+    """
+
+    asks: int = 0
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cached_tokens: int | None = 0
+    reasoning_tokens: int | None = 0
+    unknown_tokens: int = 0
+    miscounted: int = 0
+    cost_usd: float | None = 0.0
+    unknown: int = 0
+
+    @property
+    def shown_cost(self) -> str:
+        """The cost for a person: "$0.12", "≥ $0.12" where a part is unknown, "unknown" where all is."""
+        if self.cost_usd is None:
+            return "unknown"
+        return shown_usd(self.cost_usd, at_least=self.unknown > 0)
+
+
+class _Sum:
+    """A bill that grows."""
+
+    __slots__ = (
+        "asks",
+        "cached",
+        "calls",
+        "counts",
+        "failed",
+        "known",
+        "made",
+        "miscounted",
+        "pico_usd",
+        "unknown",
+        "unknown_tokens",
+    )
+
+    def __init__(self) -> None:
+        self.asks = self.made = self.calls = self.cached = self.failed = 0
+        self.unknown_tokens = self.miscounted = self.unknown = self.pico_usd = 0
+        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.known = dict.fromkeys(_COUNTS, 0)
+
+    def add(self, entry: Entry) -> None:
+        self.asks += 1
+        self.failed += entry.failed
+        self.cached += entry.cached
+        if entry.cached or not entry.calls:
+            return
+        self.made += 1
+        self.calls += entry.calls
+        tokens = entry.tokens
+        for name in _COUNTS:
+            count = getattr(tokens, name)
+            if count is not None:
+                self.counts[name] += count
+                self.known[name] += 1
+        self.unknown_tokens += tokens.input is None or tokens.output is None
+        self.miscounted += miscount(tokens) is not None
+        if entry.cost_usd is None:
+            self.unknown += 1
+        else:
+            self.pico_usd += picodollars(entry.cost_usd)
+
+    def bill(self) -> Bill:
+        cost_usd = None if self.made and self.unknown == self.made else self.pico_usd / PICO
+        return Bill(
+            self.asks,
+            self.calls,
+            self.cached,
+            self.failed,
+            self._known("input"),
+            self._known("output"),
+            self._known("cache_read"),
+            self._known("reasoning"),
+            self.unknown_tokens,
+            self.miscounted,
+            cost_usd,
+            self.unknown,
+        )
+
+    def _known(self, name: str) -> int | None:
+        return self.counts[name] if self.known[name] or not self.made else None
+
+
+class Ledger:
+    """The books of one run."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, _Sum] = {}
+        self._whole = _Sum()
+        self._entries: dict[tuple[int, str], list[Entry]] = {}
+
+    def book(self, session: int, record_id: str, entry: Entry) -> None:
+        """Add an ask of an evaluator's session about a record."""
+        of_session = self._sessions.get(session)
+        if of_session is None:
+            of_session = self._sessions[session] = _Sum()
+        of_session.add(entry)
+        self._whole.add(entry)
+        self._entries.setdefault((session, record_id), []).append(entry)
+
+    def bill(self, session: int) -> Bill:
+        """What a session took so far; nothing where it is not known."""
+        of_session = self._sessions.get(session)
+        return of_session.bill() if of_session is not None else Bill()
+
+    def whole(self) -> Bill:
+        """What the run took so far."""
+        return self._whole.bill()
+
+    def take(self, session: int, record_id: str) -> list[Entry]:
+        """The entries of a record, in the order of their booking; they are forgotten here, and stay in the totals."""
+        return self._entries.pop((session, record_id), [])
