@@ -2,11 +2,13 @@
 
 import inspect
 import typing
+from pathlib import Path
 from types import FunctionType
 
 import pytest
 
 from evalsi_kernel import hooks, intervals, sources
+from evalsi_kernel.broker import connector
 from tests.kernel.hooks_page import PAGE, page, specified
 
 
@@ -27,7 +29,13 @@ def test_every_hook_says_what_it_is_asked_takes_and_gives(hook: FunctionType) ->
 
 @pytest.mark.parametrize("hook", specified(), ids=lambda hook: hook.__name__)
 def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None:
-    names = {"IntervalMethod": intervals.IntervalMethod, "Source": sources.Source}
+    names = {
+        "IntervalMethod": intervals.IntervalMethod,
+        "Source": sources.Source,
+        "Connector": connector.Connector,
+        "ConnectorSettings": connector.ConnectorSettings,
+        "Path": Path,
+    }
     assert typing.get_type_hints(hook, localns=names)["return"] is not None
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
@@ -66,4 +68,19 @@ def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
 
     Raises:
         ConfigError: it cannot be made: a key is missing (`config.no_key`, naming the variable), or the address is none.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_prices(provider: str) -> Path | None:
+    """Name the file of prices that goes with a connector: TOML, in USD per million tokens.
+
+    Asked of the extension whose `extension.toml` provides the provider's name (`connectors`). What a user gives with
+    `--judge-prices` goes before it; a model that is in neither costs "unknown".
+
+    Args:
+        provider: the connector's name, such as `anthropic`.
+
+    Returns:
+        The path of a file that the extension ships, or None where it knows no prices.
     """
