@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from tests.providers.faults import Fault
@@ -26,6 +26,7 @@ class Answer(NamedTuple):
     cached_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
+    vectors: Sequence[Sequence[float]] = ()
     model: str | None = None
     """The model that the reply names; the one that was asked for unless given."""
 

@@ -85,9 +85,9 @@ def rate_limited(retry_after_s: float | None = None, *, as_date: bool = False) -
     return Status(429, "Too many requests; slow down.", "rate_limit_exceeded", retry_after=told)
 
 
-def quota_exhausted() -> Status:
-    """429 that no waiting mends."""
-    return Status(429, "The quota of this account is used up.", "insufficient_quota", kind="insufficient_quota")
+def quota_exhausted(code: str = "insufficient_quota") -> Status:
+    """429 that no waiting mends; OpenAI also says `credit_balance_exhausted` or `project_spend_limit_exceeded`."""
+    return Status(429, "The quota of this account is used up.", code, kind="insufficient_quota")
 
 
 def server_error(status: int = 500) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any, Final
 
 from tests.providers.answers import Answer
@@ -10,15 +11,16 @@ from tests.providers.requests import Request
 from tests.providers.rules import Rules
 from tests.providers.strict_schemas import openai_fault
 
+REQUEST_ID: Final = "x-request-id"
 CREATED: Final = 1_767_225_600
 """Every reply is of the same second, so that two runs can be compared to the byte."""
 FINISH: Final = {"stop": "stop", "length": "length", "refusal": "stop", "content_filter": "content_filter"}
-KINDS: Final = {404: "invalid_request_error", 429: "requests"}
+KINDS: Final = {429: "rate_limit_error", 503: "service_unavailable_error"}
 ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool"})
 
 
-def error(status: Status) -> dict[str, Any]:
-    """The body of an error."""
+def error(status: Status, request_id: str | None = None) -> dict[str, Any]:
+    """The body of an error, which does not name the request."""
     usual = KINDS.get(status.status, "invalid_request_error" if status.status < 500 else "server_error")
     return {
         "error": {
@@ -50,8 +52,18 @@ def model_objection(request: Request, rules: Rules) -> Status | None:
     return None
 
 
-def chat_objection(request: Request, rules: Rules) -> Status | None:
+def parameter_objection(request: Request, rules: Rules) -> Status | None:
+    """What is wrong with the names of the fields, if anything is."""
+    for name in sorted(rules.refused_parameters & request.body.keys()):
+        return Status(400, f"The parameter {name!r} is not supported by this model.", "unsupported_parameter", name)
+    return None
+
+
+def objection(request: Request, rules: Rules) -> Status | None:
     """What is wrong with a request of a completion, if anything is."""
+    wrong = model_objection(request, rules) or parameter_objection(request, rules)
+    if wrong:
+        return wrong
     messages = request.field("messages")
     if not isinstance(messages, list) or not messages:
         return Status(
@@ -61,14 +73,14 @@ def chat_objection(request: Request, rules: Rules) -> Status | None:
         role = message.get("role") if isinstance(message, dict) else None
         if role not in ROLES:
             return Status(400, f"The role {role!r} is not known.", "invalid_value", f"messages[{place}].role")
-    for name in sorted(rules.refused_parameters & request.body.keys()):
-        return Status(400, f"The parameter {name!r} is not supported by this model.", "unsupported_parameter", name)
+    if request.body.get("stream") or request.body.get("n") not in {None, 1}:
+        return Status(400, "This server gives one answer a request, and does not stream.", "unsupported_value")
     if "max_tokens" in request.body and "max_completion_tokens" in request.body:
         return Status(400, "Set one of max_tokens and max_completion_tokens.", "invalid_parameter_combination")
     return format_objection(request, rules.formats)
 
 
-def format_objection(request: Request, formats: Any) -> Status | None:
+def format_objection(request: Request, formats: Set[str]) -> Status | None:
     """What is wrong with the format that is asked for, if anything is."""
     if request.format not in formats:
         return Status(
@@ -92,7 +104,7 @@ def format_objection(request: Request, formats: Any) -> Status | None:
     )
 
 
-def completion(request: Request, answer: Answer, change: Change | None = None) -> dict[str, Any]:
+def reply(request: Request, answer: Answer, change: Change | None = None) -> dict[str, Any]:
     """The body of a completion."""
     refused = answer.finish == "refusal"
     message = {

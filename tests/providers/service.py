@@ -4,122 +4,161 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
 from aiohttp import web
 
-from tests.providers import openai_api
-from tests.providers.answers import Answer, Answering, by_schema, said, usual
-from tests.providers.changes import changed
-from tests.providers.faults import Changed, Cut, Delay, Fault, Page, Plan, Status, Unsupported, planned
-from tests.providers.limits import Limits, Meter
+from tests.providers import anthropic_api, anthropic_batches, openai_api, openai_batches
+from tests.providers.exchange import Conduct, Spoken, consider, objection, speak, unfaulted
+from tests.providers.faults import Cut, Delay, Fault, Page, Status, planned
+from tests.providers.forms import CALLS, Form, form_of
+from tests.providers.limits import Meter
 from tests.providers.misbehaviour import JSON, cut_off
 from tests.providers.requests import Request
-from tests.providers.rules import Rules
 from tests.providers.sightings import Sightings
 
-CALLS: Final = frozenset({"/v1/chat/completions"})
 SEEN: Final = "/seen"
-
-
-class Conduct(NamedTuple):
-    """How the server behaves."""
-
-    answer: Answering = by_schema
-    faults: Plan = ()
-    rules: Rules = Rules()
-    limits: Limits = Limits()
-    latency_s: float = 0.0
+BATCH_PATHS: Final = (openai_batches.FILES, openai_batches.BATCHES, anthropic_batches.BATCHES)
+LINES: Final = "application/x-jsonl"
 
 
 class Service:
     """Answers requests as its conduct says, and keeps what it saw."""
 
-    def __init__(self, conduct: Conduct, seen: Sightings) -> None:
+    def __init__(self, conduct: Conduct, seen: Sightings, scheme: str = "http") -> None:
         self._conduct = conduct
         self._seen = seen
         self._meter = Meter(conduct.limits)
+        self._openai = openai_batches.OpenAIBatches(conduct, seen)
+        self._anthropic = anthropic_batches.AnthropicBatches(conduct, seen, scheme)
         self.released = asyncio.Event()
 
     async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        raw = await http.read()
-        path = http.path
-        number = self._seen.called() if path in CALLS and http.method == "POST" else 0
-        request = Request(number, http.method, path, http.headers, raw, _parsed(raw))
+        request = await self._read(http)
+        form = form_of(request)
+        if request.path == SEEN:
+            return _sent(_dump(self._seen.counts()))
         self._seen.came(request)
-        response = await (self._call(http, request) if number else self._other(request))
+        if request.number:
+            response = await self._call(http, form, request)
+        else:
+            response = await self._other(http, form, request)
         self._seen.statuses[response.status] += 1
         return response
 
-    async def _call(self, http: web.BaseRequest, request: Request) -> web.StreamResponse:
+    async def _read(self, http: web.BaseRequest) -> Request:
+        path, method = http.path, http.method
+        if path == openai_batches.FILES and method == "POST":
+            return await _upload(http)
+        raw = await http.read()
+        number = self._seen.called() if path in CALLS and method == "POST" else 0
+        return Request(number, method, path, http.headers, raw, _parsed(raw))
+
+    async def _call(self, http: web.BaseRequest, form: Form, request: Request) -> web.StreamResponse:
         wait_s = self._meter.wait_s(asyncio.get_running_loop().time(), self._seen.in_flight)
         if wait_s is not None:
             told = self._meter.retry_after(wait_s)
-            return _failed(Status(429, "Too many requests; slow down.", "rate_limit_exceeded", retry_after=told))
+            return self._failed(form, Status(429, "Too many requests.", "rate_limit_exceeded", retry_after=told))
         self._seen.began()
         done = False
         try:
-            response = await self._answered(http, request)
+            response = await self._answered(http, form, request)
             done = True
         finally:
             self._seen.ended(abandoned=not done)
         return response
 
-    async def _answered(self, http: web.BaseRequest, request: Request) -> web.StreamResponse:
-        objection = _objection(request, self._conduct.rules)
-        if objection is not None:
-            return _failed(objection)
+    async def _answered(self, http: web.BaseRequest, form: Form, request: Request) -> web.StreamResponse:
+        rules = self._conduct.rules
+        wrong = form.key_objection(request, rules) or objection(form, request, rules)
+        if wrong is not None:
+            return self._failed(form, wrong)
         if self._conduct.latency_s:
             await asyncio.sleep(self._conduct.latency_s)
-        fault = planned(self._conduct.faults, request.number)
+        fault = await _waited(planned(self._conduct.faults, request.number))
+        if fault is not None:
+            spoken = speak(form, request, unfaulted(request), fault)
+            return await self._respond(http, form, spoken, fault)
         try:
-            reply = self._conduct.answer(request) if fault is None else usual(request)
+            answer, fault = consider(request, self._conduct)
         except Exception as failure:  # noqa: BLE001 - the test's own function may fail in any way; the test hears of it
-            self._seen.failures.append(failure)
-            return _failed(Status(500, f"The test's answer function failed: {failure}"))
-        if isinstance(reply, Fault):
-            return await self._faulty(http, request, said(usual(request), request), reply)
-        return await self._faulty(http, request, said(reply, request), fault)
+            return self._broken(form, failure)
+        fault = await _waited(fault)
+        return await self._respond(http, form, speak(form, request, answer, fault), fault)
 
-    async def _faulty(
-        self, http: web.BaseRequest, request: Request, answer: Answer, fault: Fault | None
+    async def _respond(
+        self, http: web.BaseRequest, form: Form, spoken: Spoken, fault: Fault | None, content_type: str = JSON
     ) -> web.StreamResponse:
-        if isinstance(fault, Delay):
-            await asyncio.sleep(fault.latency_s)
-            fault = fault.then
-        match fault:
-            case Status():
-                return _failed(fault)
-            case Page():
-                return web.Response(status=fault.status, body=fault.body, content_type=fault.content_type)
-            case Unsupported():
-                objection = openai_api.format_objection(request, {"text", "json_object", "json_schema"} - fault.formats)
-                return _failed(objection) if objection else _json(openai_api.completion(request, answer))
-            case Changed():
-                return _json(openai_api.completion(request, changed(answer, fault.change), fault.change))
-            case Cut():
-                return await cut_off(http, fault, _dump(openai_api.completion(request, answer)), self.released)
-        return _json(openai_api.completion(request, answer))
+        if isinstance(fault, Page):
+            return web.Response(status=fault.status, body=fault.body, content_type=fault.content_type)
+        if spoken.failed:
+            return self._failed(form, spoken.failed)
+        body = spoken.body if isinstance(spoken.body, bytes) else _dump(spoken.body)
+        if isinstance(fault, Cut):
+            return await cut_off(http, fault, body, self.released)
+        return _sent(body, content_type=content_type, headers={form.REQUEST_ID: self._seen.request_id()})
 
-    async def _other(self, request: Request) -> web.Response:
-        rules = self._conduct.rules
-        if request.path == SEEN:
-            return _json(self._seen.counts())
-        objection = openai_api.key_objection(request, rules)
-        if objection:
-            return _failed(objection)
+    async def _other(self, http: web.BaseRequest, form: Form, request: Request) -> web.StreamResponse:
+        """A request that calls no model: models, files, batches."""
+        wrong = form.key_objection(request, self._conduct.rules)
+        if wrong:
+            return self._failed(form, wrong)
         if (request.method, request.path) == ("GET", "/v1/models"):
-            return _json(openai_api.models(rules))
-        return _failed(Status(404, f"Nothing is served at {request.method} {request.path}."))
+            api = anthropic_api if request.api == "anthropic" else openai_api
+            return _sent(_dump(api.models(self._conduct.rules)))
+        if not request.path.startswith(BATCH_PATHS):
+            return self._failed(form, _nowhere(request))
+        fault = await _waited(planned(self._conduct.batch_faults, self._seen.batch_request_came()))
+        if isinstance(fault, Status):
+            return self._failed(form, fault)
+        batches = self._anthropic if request.path.startswith(anthropic_batches.BATCHES) else self._openai
+        try:
+            told = batches.serve(request)
+        except Exception as failure:  # noqa: BLE001 - as above
+            return self._broken(form, failure)
+        if told is None or isinstance(told, Status):
+            return self._failed(form, told or _nowhere(request))
+        return await self._respond(http, form, Spoken(told), fault, LINES if isinstance(told, bytes) else JSON)
+
+    def _broken(self, form: Form, failure: Exception) -> web.Response:
+        self._seen.failures.append(failure)
+        return self._failed(form, Status(500, f"The test's own function failed: {failure}"))
+
+    def _failed(self, form: Form, status: Status) -> web.Response:
+        name = self._seen.request_id()
+        headers = {form.REQUEST_ID: name}
+        if status.retry_after is not None:
+            headers["Retry-After"] = status.retry_after
+        return _sent(_dump(form.error(status, name)), status=status.status, headers=headers)
 
 
-def _objection(request: Request, rules: Rules) -> Status | None:
-    if objection := openai_api.key_objection(request, rules):
-        return objection
-    if not isinstance(request.body, dict):
-        return Status(400, "The body must be a JSON object.")
-    return openai_api.model_objection(request, rules) or openai_api.chat_objection(request, rules)
+async def _waited(fault: Fault | None) -> Fault | None:
+    """The fault after its delay."""
+    if not isinstance(fault, Delay):
+        return fault
+    await asyncio.sleep(fault.latency_s)
+    return fault.then
+
+
+async def _upload(http: web.BaseRequest) -> Request:
+    """A file that is sent in a form: its bytes are `raw`, the other fields the body."""
+    if not http.content_type.startswith("multipart/"):
+        return Request(0, http.method, http.path, http.headers, await http.read(), None)
+    body: dict[str, Any] = {}
+    raw = b""
+    for name, value in (await http.post()).items():
+        if isinstance(value, web.FileField):
+            body["filename"], raw = value.filename, value.file.read()
+            value.file.close()
+        else:
+            body[name] = value
+    return Request(0, http.method, http.path, http.headers, raw, body)
+
+
+def _nowhere(request: Request) -> Status:
+    return Status(404, f"Nothing is served at {request.method} {request.path}.")
 
 
 def _parsed(raw: bytes) -> Any:
@@ -129,16 +168,14 @@ def _parsed(raw: bytes) -> Any:
         return None
 
 
+_encode: Final[Callable[[Any], str]] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _dump(body: Any) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(body).encode()
 
 
-def _json(body: Any, status: int = 200) -> web.Response:
-    return web.Response(status=status, body=_dump(body), content_type=JSON)
-
-
-def _failed(status: Status) -> web.Response:
-    response = _json(openai_api.error(status), status.status)
-    if status.retry_after is not None:
-        response.headers["Retry-After"] = status.retry_after
-    return response
+def _sent(
+    body: bytes, *, status: int = 200, content_type: str = JSON, headers: dict[str, str] | None = None
+) -> web.Response:
+    return web.Response(status=status, body=body, content_type=content_type, headers=headers)

@@ -17,6 +17,9 @@ class Sightings:
         self._keep = keep
         self._changed = threading.Condition()
         self.requests: list[Request] = []
+        self.rows: list[Request] = []
+        self.batch_requests = 0
+        self._answered = 0
         self.calls = 0
         self.in_flight = 0
         self.most_in_flight = 0
@@ -28,6 +31,21 @@ class Sightings:
         """A request was read."""
         if self._keep:
             self.requests.append(request)
+
+    def row_came(self, request: Request) -> None:
+        """A row of a batch was read."""
+        if self._keep:
+            self.rows.append(request)
+
+    def batch_request_came(self) -> int:
+        """A request for files or batches came; returns its number."""
+        self.batch_requests += 1
+        return self.batch_requests
+
+    def request_id(self) -> str:
+        """A name for the next answer."""
+        self._answered += 1
+        return f"req_{self._answered}"
 
     def called(self) -> int:
         """A call of a model came; returns its number."""
