@@ -122,15 +122,19 @@ class AnthropicMessages:
 
 
 def _open(settings: ConnectorSettings, who: Who, key: Key | None) -> anthropic.AsyncAnthropic:
-    # Without a key the SDK would look for one in places of its own, and send it to whatever address this is.
-    omitted: dict[str, Any] = {} if key else {"Authorization": anthropic.Omit(), "X-Api-Key": anthropic.Omit()}
+    # x-api-key is the documented header, which every server of this API takes; the SDK's own choice is another. Without
+    # a key the SDK would look for one in places of its own, and send it to whatever address this is.
+    headers: dict[str, Any] = {
+        "Authorization": anthropic.Omit(),
+        "X-Api-Key": key.secret() if key else anthropic.Omit(),
+    }
     return anthropic.AsyncAnthropic(
-        api_key=key.secret() if key else "none",
+        api_key="none",
         base_url=who.address.root,
         max_retries=0,
         # The SDK bounds a call by its own reckoning unless it is told a time; ours is kept around it.
         timeout=settings.timeout_s,
-        default_headers=omitted,
+        default_headers=headers,
         default_query=dict(parse_qsl(who.address.query)),
         http_client=open_client(settings),
         open_telemetry=False,

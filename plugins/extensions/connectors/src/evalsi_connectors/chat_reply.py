@@ -46,7 +46,8 @@ def read_object(content: bytes, headers: Mapping[str, str], who: Who) -> Mapping
     """The object that a successful answer holds; raises as `read_chat_reply` does."""
     body, trouble = read_json(content)
     if not isinstance(body, Mapping):
-        why = f" ({trouble})" if trouble and content.strip() else ""
+        # Where it is no JSON at all, what came says more than the place at which it stopped being JSON.
+        why = f" ({trouble})" if content.lstrip().startswith((b"{", b"[")) else ""
         raise bad_reply(who, f"{who} answered with {who.excerpt(content)}, which is no reply of its API{why}.")
     if body.get("error"):
         raise _error_within(body, headers, who)

@@ -6,6 +6,7 @@ A connector is imported only when its provider is named; this module must stay c
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.errors import ConfigError
@@ -32,6 +33,12 @@ def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
 
         return AnthropicMessages(settings)
     return None
+
+
+@hookimpl
+def evalsi_prices(provider: str) -> Path | None:
+    """The file of prices that both providers share; it names only what their own pages state."""
+    return Path(__file__).with_name("prices.toml") if provider in ("openai-compatible", "anthropic") else None
 
 
 def _require_anthropic() -> None:
