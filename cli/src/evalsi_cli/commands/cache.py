@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from evalsi_kernel.broker.cache_contents import ModelShare, contents, size_on_di
 from evalsi_kernel.broker.cache_explain import Entry, entries_under, nearest_entry
 from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
 from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import connect, default_cache_path
+from evalsi_kernel.broker.cache_store import default_cache_path, opened
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.suggestions import choose
 from evalsi_kernel.table import display_width, printable
@@ -30,7 +29,7 @@ SHORT_DIGITS = 16
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their flags."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
     summary = "show what is kept"
     stats = actions.add_parser("stats", help=summary, description=f"{summary.capitalize()}.")
     stats.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
@@ -57,7 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it; raises `CacheError` when the file cannot be used."""
+    """Do it; raises `UsageError` without an action, and `CacheError` when the file cannot be used."""
+    if options.action is None:
+        raise UsageError("`evalsi cache` needs to know what to do.", "Give stats, prune or explain.")
     actions: dict[str, Callable[[argparse.Namespace, Path], Iterator[str]]] = {
         "stats": _stats,
         "prune": _prune,
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 def _stats(options: argparse.Namespace, path: Path) -> Iterator[str]:
     shares: list[ModelShare] = []
     if path.exists():
-        with closing(connect(path, may_create=False)) as connection:
+        with opened(path) as connection:
             shares = list(contents(connection))
     aside = set_aside_before(path)
     if options.format == "json":
@@ -129,7 +130,7 @@ def _prune(options: argparse.Namespace, path: Path) -> Iterator[str]:
     if not path.exists():
         yield f"There is nothing to remove: {printable(str(path))} is not there yet."
         return
-    with closing(connect(path, may_create=False)) as connection:
+    with opened(path) as connection:
         shares = list(contents(connection))
         entries = sum(share.entries for share in shares)
         models = [share.model for share in shares]
@@ -169,7 +170,7 @@ def _explain(options: argparse.Namespace, path: Path) -> Iterator[str]:
     if not path.exists():
         yield f"miss: no reply is kept yet; {printable(str(path))} is not there."
         return
-    with closing(connect(path, may_create=False)) as connection:
+    with opened(path) as connection:
         for one in asked:
             found = entries_under(connection, one.digest)
             if len(found) == 1:

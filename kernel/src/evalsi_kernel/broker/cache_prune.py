@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -16,6 +18,9 @@ STEP_ENTRIES = 1000
 STEP_PAGES = 1000
 # Each round of pruning by size takes away at least this share, so that it ends soon.
 MIN_SHARE = 0.02
+# How much more room than their share those that are left may take.
+SLACK = 1.2
+MIN_SLACK_BYTES = 100_000
 
 
 class Bounds(NamedTuple):
@@ -38,18 +43,13 @@ def prune(connection: sqlite3.Connection, bounds: Bounds) -> int:
     """Remove what is beyond the bounds; returns how many replies that were."""
     removed = 0
     if condition := _condition(bounds):
-        where, values = condition
-        statement = f"DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE {where} LIMIT {STEP_ENTRIES})"
-        while step := connection.execute(statement, values).rowcount:
-            removed += step
-    _give_back(connection)
+        removed = _remove(connection, lambda: _delete_where(connection, *condition))
     if bounds.max_bytes is not None:
         while excess := _excess(connection, bounds.max_bytes):
-            step = _remove_oldest(connection, excess)
+            step = _remove(connection, partial(_delete_oldest, connection, excess))
             if not step:
                 break
             removed += step
-            _give_back(connection)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return removed
 
@@ -91,14 +91,50 @@ def _excess(connection: sqlite3.Connection, max_bytes: int) -> float:
     return max(MIN_SHARE, 1 - max_bytes / size) if size > max_bytes else 0.0
 
 
-def _remove_oldest(connection: sqlite3.Connection, share: float) -> int:
-    """Remove the least recently used replies that make up a share of all; returns how many."""
+def _remove(connection: sqlite3.Connection, delete: Callable[[], int]) -> int:
+    """Delete and give back the room; returns how many replies went."""
+    (_, size), file_bytes = _counted(connection, "1", ()), _file_bytes(connection)
+    removed = delete()
+    _give_back(connection)
+    left, left_size = _counted(connection, "1", ())
+    # Where those that went lay scattered, pages are half empty, and none of them is free.
+    if removed and left and _file_bytes(connection) > file_bytes * left_size / size * SLACK + MIN_SLACK_BYTES:
+        _move_together(connection)
+        _give_back(connection)
+    return removed
+
+
+def _delete_where(connection: sqlite3.Connection, where: str, values: tuple[str | int, ...]) -> int:
+    removed = 0
+    statement = f"DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE {where} LIMIT {STEP_ENTRIES})"
+    while step := connection.execute(statement, values).rowcount:
+        removed += step
+    return removed
+
+
+def _delete_oldest(connection: sqlite3.Connection, share: float) -> int:
+    """Delete the least recently used replies that make up a share of all."""
     _, size = _counted(connection, "1", ())
     rowids = _oldest(connection, size * share)
     for start in range(0, len(rowids), STEP_ENTRIES):
         step = rowids[start : start + STEP_ENTRIES]
         connection.execute(f"DELETE FROM replies WHERE rowid IN ({','.join(map(str, step))})")
     return len(rowids)
+
+
+def _move_together(connection: sqlite3.Connection) -> None:
+    """Write what is left anew, one row after the other, into the room that the rows before leave."""
+    [(last,)] = connection.execute("SELECT max(rowid) FROM replies").fetchall()
+    rows = [(last,)]
+    while rows:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            rows = connection.execute(
+                f"SELECT rowid FROM replies WHERE rowid <= ? ORDER BY rowid LIMIT {STEP_ENTRIES}", (last,)
+            ).fetchall()
+            [(end,)] = connection.execute("SELECT max(rowid) FROM replies").fetchall()
+            moves = [(end + number, rowid) for number, (rowid,) in enumerate(rows, 1)]
+            connection.executemany("UPDATE replies SET rowid = ? WHERE rowid = ?", moves)
 
 
 def _oldest(connection: sqlite3.Connection, size_bytes: float) -> list[int]:

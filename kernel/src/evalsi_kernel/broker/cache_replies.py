@@ -5,7 +5,6 @@ It must not know where the bytes lie.
 
 from __future__ import annotations
 
-from typing import Any
 from zlib import crc32
 
 import msgpack
@@ -19,24 +18,22 @@ class DamagedReply(Exception):
     """The bytes are not those that were written."""
 
 
-def reply_to_bytes(reply: Reply) -> bytes:
-    """The bytes to keep."""
+def reply_to_bytes(digest: str, reply: Reply) -> bytes:
+    """The bytes to keep under a key's digest."""
     values = [reply.text, reply.finish, list(reply.tokens), reply.model, reply.provider_id, reply.form]
     packed: bytes = msgpack.packb(values, unicode_errors="surrogatepass")
-    return crc32(packed).to_bytes(_CHECKSUM_BYTES, "big") + packed
+    return _checksum(digest, packed) + packed
 
 
-def reply_from_bytes(kept: bytes) -> Reply:
-    """The reply that was kept; raises `DamagedReply`."""
+def reply_from_bytes(digest: str, kept: bytes) -> Reply:
+    """The reply that was kept under the digest; raises `DamagedReply`."""
     packed = kept[_CHECKSUM_BYTES:]
-    if crc32(packed) != int.from_bytes(kept[:_CHECKSUM_BYTES], "big"):
+    if _checksum(digest, packed) != kept[:_CHECKSUM_BYTES]:
         raise DamagedReply
-    text, finish, tokens, model, provider_id, form = _unpacked(packed)
+    text, finish, tokens, model, provider_id, form = msgpack.unpackb(packed, unicode_errors="surrogatepass")
     return Reply(text, finish, Tokens(*tokens), model, provider_id, form)
 
 
-def _unpacked(packed: bytes) -> Any:
-    try:
-        return msgpack.unpackb(packed, unicode_errors="surrogatepass")
-    except ValueError as error:
-        raise DamagedReply from error
+def _checksum(digest: str, packed: bytes) -> bytes:
+    # Of the digest too: damage to an index can lead to the reply of another key.
+    return crc32(packed, crc32(digest.encode())).to_bytes(_CHECKSUM_BYTES, "big")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from evalsi_kernel.errors import CacheError
@@ -67,6 +69,24 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a file that is there, for a look at it or to prune it.
+
+    Raises:
+        CacheError: as `connect`; also when what is done inside the block fails.
+    """
+    connection = connect(path, may_create=False)
+    # Text that is damaged is still shown.
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")
+    try:
+        yield connection
+    except sqlite3.Error as error:
+        raise fault_of(path, error) from error
+    finally:
+        connection.close()
 
 
 def lock_path(path: Path) -> Path:

@@ -132,7 +132,7 @@ class CacheWriter:
 
 
 def _row(key: JudgeKey, reply: Reply, now_s: int) -> tuple[str, str, int, int, int, bytes, bytes]:
-    kept = reply_to_bytes(reply)
+    kept = reply_to_bytes(key.digest, reply)
     fields: bytes = msgpack.packb(dict(key.fields))
     # The model's name goes through a column of text, which knows no half of a surrogate pair.
     model = key.model.encode("utf-8", "backslashreplace").decode()

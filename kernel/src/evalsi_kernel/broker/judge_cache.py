@@ -78,7 +78,7 @@ class JudgeCache:
             return None
         [(packed, used)] = rows
         try:
-            reply = reply_from_bytes(packed)
+            reply = reply_from_bytes(digest, packed)
         except DamagedReply:
             self._tell(f"A reply in {self._path} is damaged; it is asked for again, and so is each like it.")
             return None
@@ -115,7 +115,8 @@ class JudgeCache:
             return
         if aside is not None:
             self._tell(
-                f"The cache of model replies was damaged: {self._path}. It is kept as {aside}, and a new one is begun."
+                f"The cache of model replies was damaged: {self._path}. It is kept as {aside}. A new one is begun, so "
+                "calls that were made before are made again, and paid."
             )
 
     def _connect(self) -> tuple[sqlite3.Connection, Inode | None, Path | None]:
