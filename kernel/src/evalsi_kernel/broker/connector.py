@@ -5,8 +5,8 @@ It must not know HTTP, nor any provider.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
 from evalsi_protocol.errors import Blame, Retry, WireError
@@ -81,4 +81,57 @@ class Connector(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+class BatchState(NamedTuple):
+    """How far a batch is.
+
+    Args:
+        has_ended: its results can be read; nothing more will change.
+        total: asks in it.
+        done: asks that were worked on so far, those that failed among them; some providers tell it at the end only.
+        word: the provider's own word for where it stands.
+    """
+
+    has_ended: bool
+    total: int
+    done: int
+    word: str
+
+
+@runtime_checkable
+class BatchConnector(Protocol):
+    """A connector whose provider also takes many asks at once, for less money and with hours to answer.
+
+    A batch lives at the provider: whoever knows its id and what was asked can ask after it, also after a restart.
+
+    Attributes:
+        max_batch_asks: the most asks that one batch may hold.
+    """
+
+    max_batch_asks: int
+
+    async def submit(self, asks: Mapping[str, Ask]) -> str:
+        """Hand in asks by custom ids (1 to 64 of `A-Za-z0-9_-`); returns the batch's id, raises `ProviderError`."""
+        ...
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Ask how far a batch is; raises `ProviderError`."""
+        ...
+
+    def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
+        """What became of each ask of a batch that has ended, in any order, each exactly once.
+
+        Args:
+            batch_id: of the batch.
+            asks: what was handed in. One of which the provider tells nothing comes as an error too.
+
+        Raises:
+            ProviderError: the results cannot be read at all; asks that were not told yet may be asked for again.
+        """
+        ...
+
+    async def cancel(self, batch_id: str) -> None:
+        """Have the provider work on no further ask; what it has done can be read when it has ended."""
         ...
