@@ -1,0 +1,7 @@
+"""Safety checks: leaks of personal data, secrets and canaries, refusals, harmlessness."""
+
+from __future__ import annotations
+
+from evalsi_pack_safety.pii_leak import PiiLeak
+
+EVALUATORS = [PiiLeak]

@@ -1,0 +1,37 @@
+"""What stands just before a number and says what it is: "tel.", "order no.", "version", in several languages.
+
+Words are given in lower case; a word counts when nothing but a few marks stand between it and the number. It must not
+know the numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+REACH = 28
+
+
+class Nearby:
+    """Words that may stand before a number.
+
+    Args:
+        words: in lower case; a final "*" lets the word go on.
+        gap: how many characters that are no digits may stand between word and number.
+    """
+
+    def __init__(self, words: Iterable[str], gap: int = 12) -> None:
+        listed = sorted(words, key=len, reverse=True)
+        alternatives = "|".join(
+            re.escape(word.rstrip("*")) + (r"\w{0,8}" if word[-1] == "*" else "") for word in listed
+        )
+        # A word of a script without blanks has no boundary before it, and a label of code none within it.
+        self._before = re.compile(
+            rf"(?:(?<![a-zà-ÿа-я])|(?<=[_-]))(?:{alternatives})(?![a-zà-ÿа-я])[^\d\n]{{0,{gap}}}\Z"
+        )
+
+    def said(self, text: str, start: int, label: str = "") -> bool:
+        """Whether such a word stands before `start`, or is the label that the text stands under."""
+        if self._before.search(text[max(0, start - REACH - 12) : start].casefold()):
+            return True
+        return bool(label) and self._before.search(label.casefold()) is not None
