@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Digits of any script. Numbers of four digits are years: [2024].
+# Digits of any script; numbers of four digits are years: [2024].
 _NUMBER = r"\d{1,3}"
-_RANGE = rf"{_NUMBER}(?:\s?[-‐‑–—−-]\s?{_NUMBER})?"
-_MARKER = re.compile(rf"[\[[【]\s?({_RANGE}(?:\s?[,;،、,;]\s?{_RANGE})*)\s?[\]]】]")
-_ITEM = re.compile(rf"({_NUMBER})(?:\s?[^\d\s,;،、,;]\s?({_NUMBER}))?")
+# Hyphens, dashes and minus signs; commas and semicolons; brackets: those of Latin, Arabic and East Asian text.
+_DASH = r"\s?[\-\u2010-\u2014\u2212\uff0d]\s?"
+_COMMA = r"\s?[,;\u060c\u3001\uff0c\uff1b]\s?"
+_RANGE = rf"{_NUMBER}(?:{_DASH}{_NUMBER})?"
+_MARKER = re.compile(rf"[\[\uff3b\u3010]\s?({_RANGE}(?:{_COMMA}{_RANGE})*)\s?[\]\uff3d\u3011]")
+_ITEM = re.compile(rf"({_NUMBER})(?:{_DASH}({_NUMBER}))?")
 # What spans more is a range of something else, such as a scale.
 _WIDEST_RANGE = 20
 
