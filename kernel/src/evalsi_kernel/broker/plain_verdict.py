@@ -1,0 +1,172 @@
+"""A verdict that a judge wrote as plain text: lines of `name: value`, of which the last one wins, or one whole word.
+
+Only for servers that cannot be held to a schema. What is named within a line, in a fence or behind `>` is a quotation
+and no verdict. It must not know how a value is checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from evalsi_kernel.broker.reply_json import FENCE
+from evalsi_kernel.value_schema import types_of
+
+NUMBER_NAMES = ("score", "rating", "grade")
+CHOICE_NAMES = ("label", "verdict", "answer")
+_LEAD_INS = ("final ", "overall ", "my ")
+_MARKS = " \t\r*_`#"
+_QUOTES = "\"'“”„«»"
+_NAMED = re.compile(r"[ \t]*(?:[-*+#][ \t*_#]*)?(?P<name>[^\W\d_][\w -]{0,40}?)[ \t*_`]*[:=：](?P<rest>.*)")
+_NUMBER = re.compile(r"(?P<number>-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?)(?:\s?(?:/|out of)\s?(?P<most>\d{1,30}))?")
+# After a value: nothing, or a full stop, or the next name of the same line.
+_OVER = re.compile(r"[ \t*_`\"'”»]*(?:\.?\s*\Z|[,;|.][ \t*_]*[^\W\d_][\w -]{0,40}?[ \t*_`]*[:=：])")
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class Unclear(ValueError):
+    """The text names a verdict, but not which; why, as the rest of a sentence."""
+
+
+class Property(NamedTuple):
+    """One property of the schema: its name, and what it holds."""
+
+    name: str
+    holds: str
+    schema: Mapping[str, Any]
+
+
+class _Line(NamedTuple):
+    """A line that names a property: where its text begins and ends, and what is behind the name."""
+
+    start: int
+    end: int
+    property: Property
+    rest: str
+
+
+def plain_verdict(text: str, schema: Mapping[str, Any], quoted: Collection[str] = ()) -> dict[str, Any]:
+    """The properties that a plain text gives; none when it gives no verdict.
+
+    Args:
+        text: of the whole reply.
+        schema: of the answer, an object.
+        quoted: lines that the judge was shown, folded by `folded_line`: such a line is a quotation unless it is alone.
+
+    Raises:
+        Unclear: a property is named with a value that is none, or with two.
+    """
+    properties = list(_properties(schema))
+    whole = _whole(text, properties)
+    if whole:
+        return _with_reason(whole, properties, text)
+    names = _names(properties)
+    lines = [line for line in _lines(text, names) if folded_line(text[line.start : line.end]) not in quoted]
+    found: dict[str, Any] = {}
+    for number, line in enumerate(lines):
+        if line.property.holds == "text":
+            end = lines[number + 1].start if number + 1 < len(lines) else len(text)
+            found[line.property.name] = text[line.end - len(line.rest) : end].strip()
+    for name, line in {line.property.name: line for line in lines if line.property.holds != "text"}.items():
+        found[name] = _value(line, names)
+    if all(one.holds == "text" for one in properties if one.name in found):
+        return {}
+    return _with_reason(found, properties, text)
+
+
+def folded_line(line: str) -> str:
+    """A line as it is compared with others: marks, blanks and case aside."""
+    return "".join(line.split()).strip("*_`#").casefold()
+
+
+def holds_of(schema: Mapping[str, Any]) -> str:
+    """What a property holds: "number", "choice" of texts, "truth", "text", or "" for what no line can give."""
+    kinds = set(types_of(dict(schema))) - {"null"}
+    if kinds and kinds <= {"number", "integer"}:
+        return "number"
+    if "enum" in schema:
+        return "choice" if all(isinstance(choice, str) for choice in schema["enum"]) else ""
+    return "truth" if kinds == {"boolean"} else "text" if kinds == {"string"} else ""
+
+
+def _properties(schema: Mapping[str, Any]) -> Iterator[Property]:
+    for name, part in schema.get("properties", {}).items():
+        if holds := holds_of(part):
+            yield Property(name, holds, part)
+
+
+def _names(properties: list[Property]) -> dict[str, Property]:
+    """What a line may call a property: its name, and the usual ones of the only number and of the only choice."""
+    names: dict[str, Property] = {}
+    for holds, usual in (("number", NUMBER_NAMES), ("choice", CHOICE_NAMES)):
+        of_kind = [one for one in properties if one.holds == holds]
+        if len(of_kind) == 1:
+            names |= dict.fromkeys(usual, of_kind[0])
+    return names | {_folded_name(one.name): one for one in properties}
+
+
+def _folded_name(name: str) -> str:
+    folded = name.strip(_MARKS).casefold().replace("_", " ").replace("-", " ")
+    for lead_in in _LEAD_INS:
+        folded = folded.removeprefix(lead_in)
+    return folded
+
+
+def _lines(text: str, names: Mapping[str, Property]) -> Iterator[_Line]:
+    start, fenced = 0, False
+    for line in text.split("\n"):
+        if line.lstrip().startswith(FENCE):
+            fenced = not fenced
+        named = None if fenced else _NAMED.match(line)
+        if named and (one := names.get(_folded_name(named["name"]))):
+            yield _Line(start, start + len(line), one, named["rest"])
+        start += len(line) + 1
+
+
+def _value(line: _Line, names: Mapping[str, Property]) -> Any:
+    """What stands behind the name: a whole token, and behind it nothing or another name."""
+    one, rest = line.property, line.rest.strip(_MARKS).lstrip(_QUOTES)
+    value, end = _token(one, rest)
+    over = None if value is None else _OVER.match(rest, end)
+    if over is None:
+        raise Unclear(f"a line names {one.name!r} with what is no value of it: {line.rest.strip()[:60]!r}")
+    again = "|".join(re.escape(name) for name, named in names.items() if named is one)
+    if re.search(rf"\b(?:{again})[ *`]*[:=：]", rest.casefold().replace("_", " ").replace("-", " ")):
+        raise Unclear(f"a line names {one.name!r} twice: {line.rest.strip()[:60]!r}")
+    return value
+
+
+def _token(one: Property, text: str) -> tuple[Any, int]:
+    """The value that a text begins with, and where it ends; None where it begins with none."""
+    if one.holds == "number":
+        number = _NUMBER.match(text)
+        if number is None or (number["most"] and float(number["most"]) != one.schema.get("maximum")):
+            return None, 0
+        written = number["number"]
+        return (float(written) if "." in written else int(written)), number.end()
+    choices = {choice: choice for choice in one.schema["enum"]} if one.holds == "choice" else _TRUTHS
+    folded = text.casefold()
+    # The longest first, so that one which begins with another is not taken for it.
+    for choice in sorted(choices, key=len, reverse=True):
+        if len(folded) == len(text) and folded.startswith(choice.casefold()):
+            return choices[choice], len(choice)
+    return None, 0
+
+
+def _whole(text: str, properties: list[Property]) -> dict[str, Any]:
+    """The verdict of a reply that is one label or one number and nothing else."""
+    bare = text.strip(_MARKS + _QUOTES + "\n.")
+    for holds in ("choice", "number"):
+        of_kind = [one for one in properties if one.holds == holds]
+        if len(of_kind) == 1 and len(bare) <= 200:
+            value, end = _token(of_kind[0], bare)
+            if value is not None and end == len(bare):
+                return {of_kind[0].name: value}
+    return {}
+
+
+def _with_reason(found: dict[str, Any], properties: list[Property], text: str) -> dict[str, Any]:
+    """With the whole reply as the schema's only text, where no line gives it."""
+    texts = [one.name for one in properties if one.holds == "text"]
+    return {texts[0]: text.strip(), **found} if found and len(texts) == 1 else found
