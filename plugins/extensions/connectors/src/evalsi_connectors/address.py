@@ -21,20 +21,26 @@ class Address(NamedTuple):
         query: what is put behind every path, such as `api-version=…`; "" for nothing.
         host: its name alone, in lower case.
         has_path: whether the user wrote a path.
+        is_home: whether it is the provider's own public address, the only one that gets the provider's usual key.
     """
 
     root: str
     query: str
     host: str
     has_path: bool
+    is_home: bool
 
     def url(self, path: str) -> str:
         """The URL of an endpoint, such as `/chat/completions`."""
         return f"{self.root}{path}?{self.query}" if self.query else f"{self.root}{path}"
 
 
-def read_address(base_url: str) -> Address:
+def read_address(base_url: str, home: str) -> Address:
     """Check and take apart what `--judge-base-url` says; nothing is added to it.
+
+    Args:
+        base_url: as the user wrote it.
+        home: the provider's own host.
 
     Raises:
         ConfigError: it is no address of a server, or has a secret in it.
@@ -53,7 +59,8 @@ def read_address(base_url: str) -> Address:
                 f'Leave "{endpoint}" out of it.',
             )
     root = urlunsplit((parts.scheme.lower(), parts.netloc, path, "", ""))
-    return Address(root, parts.query, (parts.hostname or "").lower(), bool(path))
+    host = (parts.hostname or "").lower()
+    return Address(root, parts.query, host, bool(path), host == home and parts.scheme.lower() == "https")
 
 
 def _split(base_url: str) -> SplitResult:

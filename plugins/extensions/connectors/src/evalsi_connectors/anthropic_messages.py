@@ -5,7 +5,7 @@ It retries nothing, caches nothing and judges no reply. The SDK is imported with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -13,9 +13,10 @@ from urllib.parse import parse_qsl
 import anthropic
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ProviderError
 
 from .address import read_address
+from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, whole_answer
 from .chat_reply import read_object
 from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
@@ -24,7 +25,8 @@ from .messages_reply import message_of
 from .messages_request import messages_request, takes
 from .refusal import Refusal, read_refusal
 from .status import status_error
-from .transport import Answer, Turns, open_client
+from .transport import Turns, open_client
+from .unsupported import refused_setting, unsupported_setting
 from .who import Who
 
 PROVIDER: Final = "anthropic"
@@ -43,10 +45,11 @@ class AnthropicMessages:
         ConfigError: `config.no_key`, a key is missing; or the base URL is none.
     """
 
+    max_batch_asks = MAX_ASKS
+
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL)
-        is_home = address.host == _HOME and address.root.startswith("https:")
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=is_home)
+        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
+        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home)
         self.identity: Mapping[str, str] = {"provider": PROVIDER, "model": settings.model, "base_url": address.root}
         self._model = settings.model
         self._who = Who(PROVIDER, settings.model, address, key, usual_path="")
@@ -54,24 +57,26 @@ class AnthropicMessages:
         self._dialect = Dialect(OLD_NAME, is_known=False, rungs=(Rung.STRICT, Rung.OBJECT, Rung.TEXT))
         self._turns = Turns(settings, self._who, anthropic.APIConnectionError)
         self._client = _open(settings, self._who, key)
+        self._batches = AnthropicBatches(self._client, self._turns, self._who, self._rung)
 
     async def complete(self, ask: Ask) -> Reply:
         """Make one call; raises `ProviderError`."""
-        if ask.seed is not None:
-            raise self._unsupported("seed", ask.seed, "seed", "its API has none")
+        self._refuse_seed(ask)
         async with self._dialect.turn(ask.schema):
             rung = self._rung(ask)
             tried = {rung}
             while True:
                 body = messages_request(self._model, ask, rung)
-                answer = await self._turns.take(partial(self._send, body))
+                send = partial(self._client.messages.with_raw_response.create, **body)
+                answer = await self._turns.take(partial(whole_answer, send))
                 if answer.status == 200:
                     found = read_object(answer.content, answer.headers, self._who)
                     reply = message_of(found, self._who, rung.form)
                     self._dialect.works(ask.schema)
                     return reply
                 refusal = read_refusal(answer.content) if answer.status == 400 else Refusal("")
-                self._check_flags(ask, refusal)
+                if error := refused_setting(ask, refusal, self._who, SETTINGS):
+                    raise error
                 way = self._dialect.way(ask.schema)._replace(rung=rung)
                 rung = self._dialect.next_way(way, refusal, ask.schema).rung
                 if rung in tried:
@@ -87,6 +92,24 @@ class AnthropicMessages:
             is_final=True,
         )
 
+    async def submit(self, asks: Mapping[str, Ask]) -> str:
+        """Start a batch; returns its id, raises `ProviderError`."""
+        for ask in asks.values():
+            self._refuse_seed(ask)
+        return await self._batches.submit(asks)
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is; raises `ProviderError`."""
+        return await self._batches.state(batch_id)
+
+    def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
+        """What became of each ask of a batch that has ended; raises `ProviderError`."""
+        return self._batches.results(batch_id, asks)
+
+    async def cancel(self, batch_id: str) -> None:
+        """Have no further ask of a batch worked on; raises `ProviderError`."""
+        await self._batches.cancel(batch_id)
+
     async def close(self) -> None:
         """Let go of connections."""
         await self._client.close()
@@ -97,28 +120,9 @@ class AnthropicMessages:
             return Rung.OBJECT
         return rung
 
-    async def _send(self, body: Mapping[str, Any]) -> Answer:
-        try:
-            raw = await self._client.messages.with_raw_response.create(**body)
-        except anthropic.APIStatusError as refused:
-            answer = refused.response
-            return Answer(answer.status_code, answer.headers, await answer.aread())
-        answer = raw.http_response
-        return Answer(answer.status_code, answer.headers, await answer.aread())
-
-    def _check_flags(self, ask: Ask, refusal: Refusal) -> None:
-        """Raise for a setting that the model does not take; it is never left out in silence."""
-        for theirs, ours, value in (("temperature", "temperature", ask.temperature), ("effort", "effort", ask.effort)):
-            said = refusal.names(theirs) or refusal.names(f"output_config.{theirs}")
-            if value is not None and said and refusal.is_unsupported:
-                raise self._unsupported(theirs, value, ours, f'it says "{self._who.quoted(refusal.message)}"')
-
-    def _unsupported(self, theirs: str, value: object, ours: str, why: str) -> ProviderError:
-        return failure(
-            "provider.unsupported",
-            f"{self._model} does not take {theirs} {value} (--judge-{ours}): {why}.",
-            f"Leave out --judge-{ours}, or name another model.",
-        )
+    def _refuse_seed(self, ask: Ask) -> None:
+        if ask.seed is not None:
+            raise unsupported_setting(self._who, "seed", "seed", ask.seed, "its API has none")
 
 
 def _open(settings: ConnectorSettings, who: Who, key: Key | None) -> anthropic.AsyncAnthropic:

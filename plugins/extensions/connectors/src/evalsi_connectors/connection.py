@@ -32,6 +32,8 @@ def timeout_error(who: Who, timeout_s: float) -> ProviderError:
 def connection_error(cause: BaseException, who: Who) -> ProviderError:
     """The error for what a call raised."""
     chain = list(_chain(cause))
+    if any(isinstance(one, httpx2.ReadTimeout | aiohttp.SocketTimeoutError) for one in chain):
+        return failure("provider.timeout", f"{who} stopped in the middle of its answer.", _RETRY)
     for one in chain:
         if found := _tls(one, who) or _address(one, who):
             return found

@@ -7,30 +7,29 @@ in another way. It retries nothing, caches nothing and judges no reply.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ProviderError
 
 from .address import read_address
 from .chat_reply import read_chat_reply
 from .chat_request import chat_request
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
 from .embedding import embedding_request, read_embeddings
-from .failure import failure
 from .key import find_key
+from .openai_batches import MAX_ASKS, SETTINGS, OpenAIBatches
 from .refusal import Refusal, read_refusal
 from .status import status_error
 from .transport import Answer, Caller
+from .unsupported import refused_setting
 from .who import Who
 
 PROVIDER: Final = "openai-compatible"
 PUBLIC_BASE_URL: Final = "https://api.openai.com/v1"
 _HOME: Final = "api.openai.com"
 _USUAL_KEY: Final = "OPENAI_API_KEY"
-# What a server may refuse: its name there, ours.
-_FLAGS: Final = (("temperature", "temperature"), ("seed", "seed"), ("reasoning_effort", "effort"))
 
 
 class OpenAICompatible:
@@ -43,10 +42,11 @@ class OpenAICompatible:
         ConfigError: `config.no_key`, a key is missing; or the base URL is none.
     """
 
+    max_batch_asks = MAX_ASKS
+
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL)
-        is_home = address.host == _HOME and address.root.startswith("https:")
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=is_home)
+        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
+        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home)
         self.identity: Mapping[str, str] = {
             "provider": PROVIDER,
             "model": settings.model,
@@ -54,12 +54,12 @@ class OpenAICompatible:
         }
         self._model = settings.model
         self._who = Who(PROVIDER, settings.model, address, key)
-        self._is_home = is_home
-        self._dialect = Dialect(NEW_NAME if is_home else OLD_NAME, is_known=is_home)
+        self._dialect = Dialect(NEW_NAME if address.is_home else OLD_NAME, is_known=address.is_home)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key.secret()}"
         self._caller = Caller(settings, headers, self._who)
+        self._batches = OpenAIBatches(self._caller, self._who, self._dialect)
 
     async def complete(self, ask: Ask) -> Reply:
         """Make one call; raises `ProviderError`."""
@@ -75,18 +75,34 @@ class OpenAICompatible:
                 refusal = read_refusal(answer.content) if answer.status in (400, 422) else Refusal("")
                 way = self._dialect.next_way(way, refusal, ask.schema)
                 if way in tried:
-                    raise self._unsupported(ask, answer, refusal) or self._failed(answer)
+                    raise refused_setting(ask, refusal, self._who, SETTINGS) or self._failed(answer)
                 tried.add(way)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Make one call for the vectors of some texts; raises `ProviderError`."""
         if not texts:
             return Embeddings(())
-        body = embedding_request(self._model, texts, as_base64=self._is_home)
+        body = embedding_request(self._model, texts, as_base64=self._who.address.is_home)
         answer = await self._caller.post("/embeddings", json.dumps(body).encode())
         if answer.status != 200:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))
+
+    async def submit(self, asks: Mapping[str, Ask]) -> str:
+        """Start a batch; returns its id, raises `ProviderError`."""
+        return await self._batches.submit(asks)
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is; raises `ProviderError`."""
+        return await self._batches.state(batch_id)
+
+    def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
+        """What became of each ask of a batch that has ended; raises `ProviderError`."""
+        return self._batches.results(batch_id, asks)
+
+    async def cancel(self, batch_id: str) -> None:
+        """Have no further ask of a batch worked on; raises `ProviderError`."""
+        await self._batches.cancel(batch_id)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -98,16 +114,3 @@ class OpenAICompatible:
 
     def _failed(self, answer: Answer) -> ProviderError:
         return status_error(answer.status, answer.headers, answer.content, self._who)
-
-    def _unsupported(self, ask: Ask, answer: Answer, refusal: Refusal) -> ProviderError | None:
-        """The error for a setting that the server does not take; it is never left out in silence."""
-        for theirs, ours in _FLAGS:
-            value = getattr(ask, ours)
-            if value is not None and refusal.is_unsupported and refusal.names(theirs):
-                said = self._who.quoted(refusal.message)
-                return failure(
-                    "provider.unsupported",
-                    f'{self._model} does not take {theirs} {value} (--judge-{ours}): {self._who} says "{said}".',
-                    f"Leave out --judge-{ours}, or name another model.",
-                )
-        return None

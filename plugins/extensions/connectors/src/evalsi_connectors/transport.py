@@ -7,7 +7,8 @@ httpx2's API on aiohttp's connections: httpx2's own pool costs many times the CP
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 import aiohttp
@@ -18,14 +19,16 @@ from evalsi_kernel.broker.connector import ConnectorSettings
 from evalsi_kernel.errors import ConfigError
 
 from .connection import connection_error, timeout_error
+from .status import status_error
 from .who import Who
 
 # How long a connection may take to come about; a longer wait is for the reply, and that is the call's own time.
 CONNECT_TIMEOUT_S = 15.0
+UPLOAD_TIMEOUT_S = 900.0
 _KEEP_ALIVE_S = 15.0
 
 # What a call raises where no answer came. aiohttp's own come where the transport does not know them.
-_FAULTS: Final = (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError, OSError)
+FAULTS: Final = (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError, OSError)
 
 T = TypeVar("T")
 
@@ -69,17 +72,22 @@ class Turns:
         self._timeout_s = settings.timeout_s
         self._turns = asyncio.Semaphore(settings.max_connections)
         self._who = who
-        self._faults: tuple[type[Exception], ...] = (*_FAULTS, *faults)
+        self._faults: tuple[type[Exception], ...] = (*FAULTS, *faults)
 
-    async def take(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Make a call in its turn; raises `ProviderError` where no whole answer comes."""
+    async def take(self, call: Callable[[], Awaitable[T]], timeout_s: float | None = None) -> T:
+        """Make a call in its turn, in so many seconds or the usual time.
+
+        Raises:
+            ProviderError: no whole answer came.
+        """
+        timeout_s = timeout_s or self._timeout_s
         async with self._turns:
             try:
-                async with asyncio.timeout(self._timeout_s) as clock:
+                async with asyncio.timeout(timeout_s) as clock:
                     return await call()
             except self._faults as cause:
                 if clock.expired():
-                    raise timeout_error(self._who, self._timeout_s) from cause
+                    raise timeout_error(self._who, timeout_s) from cause
                 raise connection_error(cause, self._who) from cause
 
 
@@ -95,8 +103,9 @@ class Caller:
     def __init__(self, settings: ConnectorSettings, headers: Mapping[str, str], who: Who) -> None:
         self._client = open_client(settings)
         self._headers = dict(headers)
+        self._timeout_s = settings.timeout_s
         self._turns = Turns(settings, who)
-        self._address = who.address
+        self._who = who
 
     async def post(self, path: str, content: bytes) -> Answer:
         """Send JSON to an endpoint; raises `ProviderError` where no whole answer comes, whatever its status."""
@@ -106,11 +115,32 @@ class Caller:
         """Read from an endpoint; raises as `post` does."""
         return await self._turns.take(lambda: self._call("GET", path, None))
 
+    async def upload(self, path: str, name: str, content: bytes, fields: Mapping[str, str]) -> Answer:
+        """Send a file in a form with other fields; raises as `post` does."""
+        headers = {name: value for name, value in self._headers.items() if name != "Content-Type"}
+        send = partial(self._client.post, self._who.address.url(path), headers=headers, data=dict(fields))
+        form = partial(send, files={"file": (name, content, "application/jsonl")})
+        response = await self._turns.take(form, UPLOAD_TIMEOUT_S)
+        return Answer(response.status_code, response.headers, response.content)
+
+    async def stream(self, path: str) -> AsyncIterator[bytes]:
+        """Read an endpoint that may be long, in pieces; raises `ProviderError` for any status but 200 too."""
+        timeout = httpx2.Timeout(self._timeout_s, pool=None)
+        url = self._who.address.url(path)
+        try:
+            async with self._client.stream("GET", url, headers=self._headers, timeout=timeout) as response:
+                if response.status_code != 200:
+                    raise status_error(response.status_code, response.headers, await response.aread(), self._who)
+                async for piece in response.aiter_bytes():
+                    yield piece
+        except FAULTS as cause:
+            raise connection_error(cause, self._who) from cause
+
     async def close(self) -> None:
         """Let go of the connections."""
         await self._client.aclose()
 
     async def _call(self, method: str, path: str, content: bytes | None) -> Answer:
-        url = self._address.url(path)
+        url = self._who.address.url(path)
         response = await self._client.request(method, url, content=content, headers=self._headers)
         return Answer(response.status_code, response.headers, response.content)

@@ -1,0 +1,149 @@
+"""Batches of Anthropic's API, through its SDK: messages go in together, lines of results come out.
+
+It must not know when anyone asks after a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import anthropic
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.connector import BatchState, ProviderError
+
+from .batch_rows import Join, json_lines, not_done
+from .bodies import count_or_none
+from .chat_reply import bad_reply, read_object
+from .connection import connection_error
+from .dialect import Rung
+from .failure import failure
+from .messages_reply import message_of
+from .messages_request import messages_request
+from .refusal import refusal_of
+from .status import refused, status_error
+from .transport import FAULTS, UPLOAD_TIMEOUT_S, Answer, Turns
+from .unsupported import refused_setting
+from .who import Who
+
+MAX_ASKS: Final = 100_000
+SETTINGS: Final = (("temperature", "temperature"), ("effort", "effort"))
+# The HTTP status that an error of a row would have had by itself.
+_STATUS: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+}
+_FAILED: Final = 500
+
+
+class AnthropicBatches:
+    """The batches of one model.
+
+    Args:
+        client: the SDK.
+        turns: let calls be made.
+        who: the model.
+        rung: how a request's structure is asked for.
+    """
+
+    def __init__(self, client: anthropic.AsyncAnthropic, turns: Turns, who: Who, rung: Callable[[Ask], Rung]) -> None:
+        self._raw = client.messages.batches.with_raw_response
+        self._streamed = client.messages.batches.with_streaming_response
+        self._turns = turns
+        self._who = who
+        self._rung = rung
+
+    async def submit(self, asks: Mapping[str, Ask]) -> str:
+        """Start a batch; returns its id."""
+        rows: list[Any] = [
+            {"custom_id": name, "params": messages_request(self._who.model, ask, self._rung(ask))}
+            for name, ask in asks.items()
+        ]
+        send = partial(self._raw.create, requests=rows, timeout=UPLOAD_TIMEOUT_S)
+        batch = await self._object(send, timeout_s=UPLOAD_TIMEOUT_S)
+        if not isinstance(batch_id := batch.get("id"), str):
+            raise bad_reply(self._who, f"{self._who} started a batch without telling its id.")
+        return batch_id
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is."""
+        batch = await self._object(partial(self._raw.retrieve, batch_id))
+        counts = batch.get("request_counts")
+        counts = {name: count_or_none(count) or 0 for name, count in counts.items()} if isinstance(counts, dict) else {}
+        total = sum(counts.values())
+        word = str(batch.get("processing_status"))
+        return BatchState(word == "ended", total, total - counts.get("processing", 0), word)
+
+    async def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
+        """What became of each ask, once the batch has ended."""
+        state = await self.state(batch_id)
+        if not state.has_ended:
+            word = state.word
+            raise failure("provider.failed", f"The batch {batch_id} of {self._who} has not ended ({word}).", "Wait.")
+        join = Join(asks, lambda row, ask: self._reply(batch_id, row, ask), self._who)
+        async for row in json_lines(self._lines(batch_id)):
+            if told := join.told(row):
+                yield told
+        for missing in join.missing(batch_id):
+            yield missing
+
+    async def cancel(self, batch_id: str) -> None:
+        """Have no further ask worked on."""
+        await self._object(partial(self._raw.cancel, batch_id))
+
+    async def _lines(self, batch_id: str) -> AsyncIterator[bytes]:
+        try:
+            async with self._streamed.results(batch_id) as response:
+                async for chunk in response.iter_bytes():
+                    yield chunk
+        except anthropic.APIStatusError as refusal:
+            answer = refusal.response
+            raise status_error(answer.status_code, answer.headers, await answer.aread(), self._who) from refusal
+        except (*FAULTS, anthropic.APIConnectionError) as cause:
+            raise connection_error(cause, self._who) from cause
+
+    async def _object(self, call: Callable[[], Awaitable[Any]], timeout_s: float | None = None) -> Mapping[str, Any]:
+        answer = await self._turns.take(partial(whole_answer, call), timeout_s)
+        if answer.status != 200:
+            raise status_error(answer.status, answer.headers, answer.content, self._who)
+        return read_object(answer.content, answer.headers, self._who)
+
+    def _reply(self, batch_id: str, row: Mapping[str, Any], ask: Ask) -> Reply:
+        result = row.get("result")
+        how = result.get("type") if isinstance(result, Mapping) else None
+        if not isinstance(result, Mapping) or how not in ("succeeded", "errored", "canceled", "expired"):
+            raise bad_reply(self._who, f"{self._who} answered a request of a batch without a result.")
+        if how in ("canceled", "expired"):
+            raise not_done(self._who, batch_id, how)
+        if how == "errored":
+            raise self._row_error(result.get("error"), ask)
+        message = result.get("message")
+        return message_of(message if isinstance(message, Mapping) else {}, self._who, self._rung(ask).form)
+
+    def _row_error(self, error: object, ask: Ask) -> ProviderError:
+        refusal = refusal_of(error if isinstance(error, Mapping) else {})
+        status = _STATUS.get(refusal.code, _FAILED)
+        if status == 400 and (found := refused_setting(ask, refusal, self._who, SETTINGS)):
+            return found
+        said = self._who.quoted(refusal.message or refusal.code).rstrip(".")
+        return refused(status, refusal, f'{self._who} failed in a batch ({refusal.code}): "{said}".', {}, self._who)
+
+
+async def whole_answer(call: Callable[[], Awaitable[Any]]) -> Answer:
+    """The answer that a call of the SDK brings, whatever its status.
+
+    Args:
+        call: of a method of the SDK's `with_raw_response`.
+    """
+    try:
+        answer = (await call()).http_response
+    except anthropic.APIStatusError as refusal:
+        answer = refusal.response
+    return Answer(answer.status_code, answer.headers, await answer.aread())

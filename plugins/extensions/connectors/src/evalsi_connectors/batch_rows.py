@@ -1,0 +1,71 @@
+"""Owns what the batches of both APIs have in common: rows of JSON, and the join of results with what was asked.
+
+It must not know the form of any row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.connector import ProviderError
+
+from .bodies import read_json
+from .failure import failure
+from .who import Who
+
+ReadRow = Callable[[Mapping[str, Any], Ask], Reply]
+
+
+async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[Mapping[str, Any]]:
+    """The objects on the lines; a line that holds none is passed over, and what it was about counts as missing."""
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            value, _ = read_json(line)
+            if isinstance(value, Mapping):
+                yield value
+    value, _ = read_json(rest)
+    if isinstance(value, Mapping):
+        yield value
+
+
+class Join:
+    """Joins the rows of results with the asks, by their custom ids.
+
+    Args:
+        asks: what was handed in.
+        read: reads the reply of a row, or raises the `ProviderError` that stands in it.
+        who: the model that was asked.
+    """
+
+    def __init__(self, asks: Mapping[str, Ask], read: ReadRow, who: Who) -> None:
+        self._left = dict(asks)
+        self._read = read
+        self._who = who
+
+    def told(self, row: Mapping[str, Any]) -> tuple[str, Reply | ProviderError] | None:
+        """What a row tells; None for a row of nobody, or a second one of somebody."""
+        name = row.get("custom_id")
+        ask = self._left.pop(name, None) if isinstance(name, str) else None
+        if ask is None or not isinstance(name, str):
+            return None
+        try:
+            return name, self._read(row, ask)
+        except ProviderError as error:
+            return name, error
+
+    def missing(self, batch_id: str) -> list[tuple[str, ProviderError]]:
+        """An error for each ask that no row told of."""
+        message = f"{self._who} tells nothing of this request in the results of the batch {batch_id}."
+        return [(name, failure("provider.bad_reply", message, "Ask again.")) for name in self._left]
+
+
+def not_done(who: Who, batch_id: str, how: str) -> ProviderError:
+    """The error for an ask that a batch ended without working on: `expired` or `canceled`."""
+    if how == "expired":
+        message = f"{who} did not get to this request before the batch {batch_id} ran out of time."
+        return failure("provider.timeout", message, "Ask again, or without --judge-batch.")
+    return failure("provider.failed", f"The batch {batch_id} of {who} was cancelled before this request.", "Ask again.")

@@ -1,0 +1,154 @@
+"""Batches of OpenAI's API: a file of requests goes in, files of replies and of errors come out.
+
+It must not know when anyone asks after a batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.connector import BatchState, ProviderError
+
+from .batch_rows import Join, json_lines, not_done
+from .bodies import count_or_none
+from .chat_reply import bad_reply, read_object, reply_of
+from .chat_request import chat_request
+from .dialect import Dialect
+from .failure import failure
+from .refusal import Refusal, refusal_of
+from .status import refused, status_error
+from .transport import Answer, Caller
+from .unsupported import refused_setting
+from .who import Who
+
+MAX_ASKS: Final = 50_000
+SETTINGS: Final = (("temperature", "temperature"), ("seed", "seed"), ("reasoning_effort", "effort"))
+_ENDPOINT: Final = "/v1/chat/completions"
+_ENDED: Final = ("completed", "failed", "expired", "cancelled")
+# That the account waits for too many tokens already is no fault of the requests.
+_FULL: Final = "token_limit_exceeded"
+
+
+class OpenAIBatches:
+    """The batches of one model.
+
+    Args:
+        caller: makes the calls.
+        who: the model.
+        dialect: how its server takes a request.
+    """
+
+    def __init__(self, caller: Caller, who: Who, dialect: Dialect) -> None:
+        self._caller = caller
+        self._who = who
+        self._dialect = dialect
+
+    async def submit(self, asks: Mapping[str, Ask]) -> str:
+        """Upload the asks and start a batch; returns its id."""
+        content = b"".join(map(self._line, asks, asks.values()))
+        uploaded = await self._caller.upload("/files", "requests.jsonl", content, {"purpose": "batch"})
+        body = {
+            "input_file_id": self._object(uploaded).get("id"),
+            "endpoint": _ENDPOINT,
+            "completion_window": "24h",
+        }
+        batch = self._object(await self._caller.post("/batches", json.dumps(body).encode()))
+        batch_id = batch.get("id")
+        if not isinstance(batch_id, str):
+            raise bad_reply(self._who, f"{self._who} started a batch without telling its id.")
+        return batch_id
+
+    async def state(self, batch_id: str) -> BatchState:
+        """How far a batch is."""
+        batch = await self._batch(batch_id)
+        counts = batch.get("request_counts")
+        counts = counts if isinstance(counts, Mapping) else {}
+        done = sum(count_or_none(counts.get(name)) or 0 for name in ("completed", "failed"))
+        word = str(batch.get("status"))
+        return BatchState(word in _ENDED, count_or_none(counts.get("total")) or 0, done, word)
+
+    async def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
+        """What became of each ask, once the batch has ended."""
+        batch = await self._batch(batch_id)
+        word = batch.get("status")
+        if word not in _ENDED:
+            raise failure("provider.failed", f"The batch {batch_id} of {self._who} has not ended ({word}).", "Wait.")
+        if word == "failed":
+            for name in asks:
+                yield name, self._refused(batch_id, batch)
+            return
+        join = Join(asks, lambda row, ask: self._reply(batch_id, row, ask), self._who)
+        for kind in ("output_file_id", "error_file_id"):
+            if isinstance(file_id := batch.get(kind), str):
+                async for row in json_lines(self._caller.stream(f"/files/{_part(file_id)}/content")):
+                    if told := join.told(row):
+                        yield told
+        for missing in join.missing(batch_id):
+            yield missing
+
+    async def cancel(self, batch_id: str) -> None:
+        """Have no further ask worked on."""
+        self._object(await self._caller.post(f"/batches/{_part(batch_id)}/cancel", b""))
+
+    def _line(self, name: str, ask: Ask) -> bytes:
+        body = chat_request(self._who.model, ask, self._dialect.way(ask.schema))
+        row = {"custom_id": name, "method": "POST", "url": _ENDPOINT, "body": body}
+        return json.dumps(row).encode() + b"\n"
+
+    async def _batch(self, batch_id: str) -> Mapping[str, Any]:
+        return self._object(await self._caller.get(f"/batches/{_part(batch_id)}"))
+
+    def _object(self, answer: Answer) -> Mapping[str, Any]:
+        if answer.status == 200:
+            return read_object(answer.content, answer.headers, self._who)
+        error = status_error(answer.status, answer.headers, answer.content, self._who)
+        if answer.status in (404, 405) and not self._who.address.is_home:
+            raise failure(
+                "provider.unsupported",
+                f"{self._who} seems to have no batches, or not this one ({answer.status}).",
+                "Leave out --judge-batch.",
+                is_final=True,
+            ) from error
+        raise error
+
+    def _refused(self, batch_id: str, batch: Mapping[str, Any]) -> ProviderError:
+        """The error for all asks of a batch that was refused as a whole."""
+        errors = batch.get("errors")
+        entries = errors.get("data") if isinstance(errors, Mapping) else None
+        entry = entries[0] if isinstance(entries, list) and entries else None
+        first = refusal_of(entry) if isinstance(entry, Mapping) else None
+        said = self._who.quoted(first.message or first.code) if first else "it does not say why"
+        message = f"{self._who} refused the batch {batch_id}: {said.rstrip('.')}."
+        if first and _FULL in first.code:
+            return failure("provider.rate_limited", message, "Wait until other batches have ended.")
+        return failure("provider.bad_request", message, "Try without --judge-batch, which names each fault by itself.")
+
+    def _reply(self, batch_id: str, row: Mapping[str, Any], ask: Ask) -> Reply:
+        error, response = row.get("error"), row.get("response")
+        if isinstance(error, Mapping):
+            code = str(error.get("code"))
+            if code.startswith("batch_"):
+                raise not_done(self._who, batch_id, code.removeprefix("batch_"))
+            raise self._row_error(500, refusal_of(error), ask)
+        body = response.get("body") if isinstance(response, Mapping) else None
+        if not isinstance(response, Mapping) or not isinstance(body, Mapping):
+            raise bad_reply(self._who, f"{self._who} answered a request of a batch without a body.")
+        status = count_or_none(response.get("status_code")) or 200
+        if status != 200:
+            raise self._row_error(status, refusal_of(body), ask)
+        return reply_of(body, {}, self._who, self._dialect.way(ask.schema).rung.form)
+
+    def _row_error(self, status: int, refusal: Refusal, ask: Ask) -> ProviderError:
+        if status in (400, 422) and (found := refused_setting(ask, refusal, self._who, SETTINGS)):
+            return found
+        said = self._who.quoted(refusal.message or refusal.code).rstrip(".")
+        return refused(status, refusal, f'{self._who} answered {status} in a batch: "{said}".', {}, self._who)
+
+
+def _part(name: str) -> str:
+    """An id as one part of a path, whatever is in it."""
+    return quote(name, safe="")
