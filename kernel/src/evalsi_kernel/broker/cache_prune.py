@@ -16,6 +16,7 @@ from evalsi_kernel.broker.cache_writer import HOUR_S
 
 STEP_ENTRIES = 1000
 STEP_PAGES = 1000
+EMPTY_PAGES = 5
 # Each round of pruning by size takes away at least this share, so that it ends soon.
 MIN_SHARE = 0.02
 # How much more room than their share those that are left may take.
@@ -62,7 +63,9 @@ def would_prune(connection: sqlite3.Connection, bounds: Bounds) -> int:
         removed, removed_size = _counted(connection, *condition)
     if bounds.max_bytes is not None and entries:
         # What is removed by age is the least recently used too, so the one count includes the other.
-        too_much = size * (1 - bounds.max_bytes / _file_bytes(connection))
+        empty_bytes = EMPTY_PAGES * _page_bytes(connection)
+        room = max(0, bounds.max_bytes - empty_bytes) / max(1, _file_bytes(connection) - empty_bytes)
+        too_much = size * (1 - room)
         removed = max(removed, len(_oldest(connection, too_much)) if too_much > removed_size else 0)
     return removed
 
@@ -151,8 +154,12 @@ def _oldest(connection: sqlite3.Connection, size_bytes: float) -> list[int]:
 
 def _file_bytes(connection: sqlite3.Connection) -> int:
     [(pages,)] = connection.execute("PRAGMA page_count")
+    return int(pages * _page_bytes(connection))
+
+
+def _page_bytes(connection: sqlite3.Connection) -> int:
     [(page_bytes,)] = connection.execute("PRAGMA page_size")
-    return int(pages * page_bytes)
+    return int(page_bytes)
 
 
 def _give_back(connection: sqlite3.Connection) -> None:
