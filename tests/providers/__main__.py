@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import signal
 
 from tests.providers.answers import by_schema, fixed
@@ -43,6 +44,8 @@ def main() -> int:
             asyncio.get_running_loop().add_signal_handler(number, provider.stop)
         print(provider.root_url if options.api == "anthropic" else provider.base_url, flush=True)
 
+    gc.freeze()
+    gc.set_threshold(100_000)  # benchmarks measure clients beside it, so that it must take little
     asyncio.run(provider.serve(options.port, started))
     return 0
 

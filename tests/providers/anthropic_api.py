@@ -25,10 +25,15 @@ KINDS: Final = {
     529: "overloaded_error",
 }
 EFFORTS: Final = frozenset({"low", "medium", "high", "xhigh", "max"})
+THINKING: Final = frozenset({"enabled", "adaptive", "between_tools", "disabled"})
+SAMPLING: Final = frozenset({"temperature", "top_p", "top_k"})
+VERSIONS: Final = {"2023-06-01": SAMPLING, "2026-10-21": frozenset[str]()}
+"""What each version of the API knows beside the fields of all."""
 FIELDS: Final = frozenset(
     {
-        "model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "stream",
-        "metadata", "tools", "tool_choice", "thinking", "output_config", "service_tier", "cache_control",
+        "model", "max_tokens", "messages", "system", "stop_sequences", "stream", "metadata", "tools", "tool_choice",
+        "thinking", "output_config", "service_tier", "cache_control", "container", "diagnostics", "inference_geo",
+        "speed", "user_profile_id", "workspace_id",
     }
 )  # fmt: skip
 
@@ -44,18 +49,19 @@ def error(status: Status, request_id: str | None = None) -> dict[str, Any]:
 
 def key_objection(request: Request, rules: Rules) -> Status | None:
     """What is wrong with the headers, if anything is."""
-    key = request.headers.get("x-api-key")
-    if rules.keys is not None and key not in rules.keys:
-        return Status(401, "The header x-api-key is missing." if key is None else "The header x-api-key is not valid.")
-    if "anthropic-version" not in request.headers:
-        return Status(400, "The header anthropic-version is missing.")
+    if rules.keys is not None and request.key not in rules.keys:
+        return Status(401, "The API key is missing." if request.key is None else "The API key is not valid.")
+    version = request.headers.get("anthropic-version")
+    if version not in VERSIONS:
+        return Status(400, f"anthropic-version: {version!r} is not a version of the API")
     return None
 
 
 def objection(request: Request, rules: Rules) -> Status | None:
     """What is wrong with a request of a message, if anything is."""
     body = request.body
-    unknown = sorted((body.keys() - FIELDS) | (body.keys() & rules.refused_parameters))
+    known = FIELDS | VERSIONS[request.headers["anthropic-version"]]
+    unknown = sorted((body.keys() - known) | (body.keys() & rules.refused_parameters))
     if unknown:
         return _wrong(f"{unknown[0]}: this field is not permitted")
     if not isinstance(request.model, str):
@@ -97,7 +103,8 @@ def _thinking_objection(body: dict[str, Any]) -> Status | None:
     if temperature is not None and not 0 <= temperature <= 1:
         return _wrong("temperature: it must be from 0 to 1")
     if not _thinks(body):
-        return None
+        kind = (body.get("thinking") or {}).get("type")
+        return None if kind in {None, *THINKING} else _wrong(f"thinking.type: {kind!r} is not known")
     if temperature not in {None, 1}:
         return _wrong("temperature: it must be 1 while the model thinks")
     if (body.get("tool_choice") or {}).get("type") in {"any", "tool"}:
@@ -149,6 +156,7 @@ def reply(request: Request, answer: Answer, change: Change | None = None) -> dic
         "content": content,
         "stop_reason": stop,
         "stop_sequence": None,
+        "stop_details": {"type": "refusal", "category": None, "explanation": None} if stop == "refusal" else None,
         "usage": {
             "input_tokens": (answer.input_tokens or 0) - answer.cached_tokens - answer.cache_write_tokens,
             "cache_creation_input_tokens": answer.cache_write_tokens,

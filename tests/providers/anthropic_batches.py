@@ -67,7 +67,7 @@ class AnthropicBatches:
                 return Status(400, f"requests.{place}.custom_id: it must match {CUSTOM_ID.pattern}")
             if name in rows:
                 return Status(400, f"requests.{place}.custom_id: {name} stands twice")
-            rows[name] = Request(0, "POST", "/v1/messages", batch.headers, b"", row.get("params"), name)
+            rows[name] = Request(0, "POST", "/v1/messages", batch.headers, b"", body=row.get("params"), custom_id=name)
         for request in rows.values():
             self._seen.row_came(request)
         ends = [settle(anthropic_api, request, self._conduct) for request in rows.values()]

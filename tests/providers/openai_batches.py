@@ -94,7 +94,7 @@ class OpenAIBatches:
                 errors.append(_input_error("duplicate_custom_id", number))
             else:
                 name = str(row.get("custom_id"))
-                rows[name] = Request(0, "POST", row["url"], batch.headers, line, row["body"], name)
+                rows[name] = Request(0, "POST", row["url"], batch.headers, line, body=row["body"], custom_id=name)
         return list(rows.values()), errors
 
 

@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, Literal
 
 Api = Literal["openai", "anthropic"]
 Format = Literal["text", "json_object", "json_schema", "tool"]
 
 
-class Request(NamedTuple):
-    """One request, parsed. `number` counts the calls of a model from 1; any other request has 0."""
+class Request:
+    """One request, parsed. What is read from it is worked out once.
 
-    number: int
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    """Read without regard to case."""
-    raw: bytes
-    body: Any
-    """The parsed JSON; None where the body is none, or no JSON."""
-    custom_id: str | None = None
-    """The name of a row of a batch."""
+    Attributes:
+        number: Counts the calls of a model from 1; any other request, and a row of a batch, has 0.
+        method: Of HTTP.
+        path: Without a query.
+        headers: Read without regard to case.
+        raw: The body as it came; of an upload the file.
+        body: The parsed JSON; None where the body is none, or no JSON. Of an upload the fields of the form.
+        custom_id: The name of a row of a batch.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        raw: bytes,
+        *,
+        body: Any,
+        custom_id: str | None = None,
+    ) -> None:
+        self.number = number
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.raw = raw
+        self.body = body
+        self.custom_id = custom_id
+
+    def __repr__(self) -> str:
+        return f"<Request {self.number}: {self.method} {self.path} {self.body!r}>"
 
     @property
     def api(self) -> Api:
@@ -43,13 +65,13 @@ class Request(NamedTuple):
         """The model it asks for."""
         return self.field("model")
 
-    @property
+    @cached_property
     def messages(self) -> list[dict[str, Any]]:
         """Its messages, as they came."""
         messages = self.field("messages")
         return [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
 
-    @property
+    @cached_property
     def prompt(self) -> str:
         """All text of it, the system's first, joined by lines."""
         system = content_text(self.field("system"))
@@ -67,7 +89,7 @@ class Request(NamedTuple):
         bound = self.field("max_completion_tokens") or self.field("max_tokens")
         return bound if isinstance(bound, int) else None
 
-    @property
+    @cached_property
     def tool(self) -> dict[str, Any] | None:
         """The tool that the request forces, in Anthropic's form."""
         choice = self.field("tool_choice")
@@ -77,7 +99,7 @@ class Request(NamedTuple):
         named = [one for one in tools if choice["type"] == "any" or one.get("name") == choice.get("name")]
         return named[0] if named else None
 
-    @property
+    @cached_property
     def format(self) -> Format:
         """The form that the answer is asked to have."""
         asked = self._format.get("type")
@@ -85,7 +107,7 @@ class Request(NamedTuple):
             return "json_object" if asked == "json_object" else "json_schema"
         return "tool" if self.tool else "text"
 
-    @property
+    @cached_property
     def schema(self) -> Any:
         """The JSON schema that the answer must satisfy; None where none is given."""
         if self.format == "tool" and self.tool:
@@ -95,7 +117,7 @@ class Request(NamedTuple):
         wrapped = self._format.get("json_schema")
         return wrapped.get("schema") if isinstance(wrapped, dict) else self._format.get("schema")
 
-    @property
+    @cached_property
     def _format(self) -> Mapping[str, Any]:
         config = self.field("output_config")
         asked = config.get("format") if isinstance(config, dict) else self.field("response_format")

@@ -54,7 +54,7 @@ class Service:
             return await _upload(http)
         raw = await http.read()
         number = self._seen.called() if path in CALLS and method == "POST" else 0
-        return Request(number, method, path, http.headers, raw, _parsed(raw))
+        return Request(number, method, path, http.headers, raw, body=_parsed(raw))
 
     async def _call(self, http: web.BaseRequest, form: Form, request: Request) -> web.StreamResponse:
         wait_s = self._meter.wait_s(asyncio.get_running_loop().time(), self._seen.in_flight)
@@ -145,7 +145,7 @@ async def _waited(fault: Fault | None) -> Fault | None:
 async def _upload(http: web.BaseRequest) -> Request:
     """A file that is sent in a form: its bytes are `raw`, the other fields the body."""
     if not http.content_type.startswith("multipart/"):
-        return Request(0, http.method, http.path, http.headers, await http.read(), None)
+        return Request(0, http.method, http.path, http.headers, await http.read(), body=None)
     body: dict[str, Any] = {}
     raw = b""
     for name, value in (await http.post()).items():
@@ -154,7 +154,7 @@ async def _upload(http: web.BaseRequest) -> Request:
             value.file.close()
         else:
             body[name] = value
-    return Request(0, http.method, http.path, http.headers, raw, body)
+    return Request(0, http.method, http.path, http.headers, raw, body=body)
 
 
 def _nowhere(request: Request) -> Status:
@@ -178,4 +178,4 @@ def _dump(body: Any) -> bytes:
 def _sent(
     body: bytes, *, status: int = 200, content_type: str = JSON, headers: dict[str, str] | None = None
 ) -> web.Response:
-    return web.Response(status=status, body=body, content_type=content_type, headers=headers)
+    return web.Response(status=status, body=body, headers={"Content-Type": content_type, **(headers or {})})
