@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
-NAMES = ("core", "text")
+NAMES = ("core", "text", "rag")
 START = "<!-- Written from plugin.toml by tests/packs/readme_tables.py; do not edit up to the next mark. -->"
 END = "<!-- End of what is written. -->"
 
@@ -58,7 +58,7 @@ def _outputs(evaluator: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Write both tables."""
+    """Write all tables."""
     if sys.argv[1:] != ["--write"]:
         print("Usage: python tests/packs/readme_tables.py --write", file=sys.stderr)
         return 1

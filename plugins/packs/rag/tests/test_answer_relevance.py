@@ -46,7 +46,7 @@ def test_an_empty_input_is_an_error_of_the_data(question: str) -> None:
 
 @pytest.mark.parametrize("missing", ["input", "output"])
 def test_a_record_without_input_or_output_is_skipped(missing: str) -> None:
-    fields = {"input": "When?", "output": "At seven."}
+    fields: dict[str, Any] = {"input": "When?", "output": "At seven."}
     del fields[missing]
     assert graded(record=Record(**fields)).reason == f"record has no {missing}"
 

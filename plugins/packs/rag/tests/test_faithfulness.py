@@ -80,7 +80,7 @@ def test_a_record_without_input_is_scored_too() -> None:
 
 @pytest.mark.parametrize("missing", ["output", "context"])
 def test_a_record_without_output_or_context_is_skipped(missing: str) -> None:
-    fields = {"input": "When?", "output": "At seven.", "context": ["At seven."]}
+    fields: dict[str, Any] = {"input": "When?", "output": "At seven.", "context": ["At seven."]}
     del fields[missing]
     outcome = scored(record=Record(**fields))
     assert (outcome.kind, outcome.reason) == ("skipped", f"record has no {missing}")

@@ -46,11 +46,12 @@ class _Cited(NamedTuple):
     name="citation-accuracy",
     version=1,
     needs=("output", "context"),
-    asks=("judge",),
+    # A judge is asked with `support` only, and what is listed here must be there in every run.
+    asks=(),
     outputs=[Output(minimum=0.0, maximum=1.0)],
 )
 class CitationAccuracy:
-    """Share of the output's citations, such as [2], that point at a text of the context; a judge only for support."""
+    """Share of the output's citations, such as [2], that point at a text of the context."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class CitationAccuracy:
             bool, Param(description="an output without a citation scores 0; else it is skipped")
         ] = True,
         support: Annotated[
-            bool, Param(description="the judge must also find that the cited texts support the sentence")
+            bool, Param(description="a judge must also find that the cited texts support the sentence")
         ] = False,
     ) -> None:
         self._require_citation = require_citation
