@@ -10,7 +10,8 @@ import pytest
 from evalsi_kernel.broker.cache_contents import contents, size_on_disk
 from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
 from evalsi_kernel.broker.cache_store import opened
-from tests.kernel.broker.kept_replies import bounded, fill, found, key, sql
+from evalsi_kernel.errors import CacheError
+from tests.kernel.broker.kept_replies import bounded, fill, found, held, key, sql
 
 COUNT = 2000
 NOW_H = int(time.time() // 3600)
@@ -111,6 +112,18 @@ def test_everything_goes(path: Path) -> None:
 
 def test_no_bound_removes_nothing(path: Path) -> None:
     assert pruned(path, Bounds()) == (0, 0)
+
+
+def test_a_file_that_another_process_holds_for_long_is_looked_into_and_not_pruned(path: Path) -> None:
+    with held(path, "BEGIN IMMEDIATE"):
+        with (
+            pytest.raises(CacheError, match="another process holds it") as caught,
+            opened(path, wait_s=0.1) as connection,
+        ):
+            assert sum(share.entries for share in contents(connection)) == COUNT
+            prune(connection, Bounds(everything=True))
+        assert caught.value.code == "cache.unusable"
+    assert left(path) == set(range(COUNT))
 
 
 def test_what_is_kept_is_counted_by_model_without_hits_that_nobody_counts(path: Path) -> None:

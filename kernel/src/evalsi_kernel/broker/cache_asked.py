@@ -91,9 +91,9 @@ def asked_in_results(path: Path, record_id: str, evaluator: str | None) -> list[
     replies = {one["ref"]: one for value in run.values() for one in _objects(value) if isinstance(one.get("ref"), str)}
     found = [asked for result in wanted for call in _calls(result) if (asked := _asked(call, replies)) is not None]
     if not found:
-        who = "no evaluator" if evaluator is None else f"{evaluator!r} not"
+        who = "no evaluator asked one" if evaluator is None else f"{evaluator!r} asked none"
         raise ConfigError(
-            f"{path} notes no question to a model for record {record_id!r}: {who} asked one about it.",
+            f"{path} notes no question to a model for record {record_id!r}: {who} about it.",
             "Name a record and an evaluator that ask a model.",
         )
     return found

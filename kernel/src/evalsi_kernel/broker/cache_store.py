@@ -72,13 +72,13 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
     """A connection to a file that is there, for a look at it or to prune it.
 
     Raises:
         CacheError: as `connect`; also when what is done inside the block fails.
     """
-    connection = connect(path, may_create=False)
+    connection = connect(path, wait_s=wait_s, may_create=False)
     # Text that is damaged is still shown.
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
