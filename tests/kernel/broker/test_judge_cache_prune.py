@@ -116,13 +116,10 @@ def test_no_bound_removes_nothing(path: Path) -> None:
 
 def test_a_file_that_another_process_holds_for_long_is_looked_into_and_not_pruned(path: Path) -> None:
     with held(path, "BEGIN IMMEDIATE"):
-        with (
-            pytest.raises(CacheError, match="another process holds it") as caught,
-            opened(path, wait_s=0.1) as connection,
-        ):
+        with opened(path, wait_s=0.1) as connection:
             assert sum(share.entries for share in contents(connection)) == COUNT
+        with pytest.raises(CacheError, match="another process holds it"), opened(path, wait_s=0.1) as connection:
             prune(connection, Bounds(everything=True))
-        assert caught.value.code == "cache.unusable"
     assert left(path) == set(range(COUNT))
 
 
