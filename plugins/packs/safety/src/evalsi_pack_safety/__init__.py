@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from evalsi_pack_safety.pii_leak import PiiLeak
+from evalsi_pack_safety.secret_leak import SecretLeak
 
-EVALUATORS = [PiiLeak]
+EVALUATORS = [PiiLeak, SecretLeak]

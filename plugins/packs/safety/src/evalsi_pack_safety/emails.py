@@ -26,6 +26,7 @@ _SPELT_OUT = re.compile(
     r"(?:[\w-]{1,40} ?(?:[\[(] ?dot ?[\])]|\.) ?){1,4}[a-z]{2,24}(?!\w)",
     re.IGNORECASE,
 )
+_SPELT_MARK = re.compile(r"[\[(] ?[Aa][Tt] ?[\])]")
 _SPELT_AT = re.compile(r" ?[\[(] ?at ?[\])] ?", re.IGNORECASE)
 _SPELT_DOT = re.compile(r" ?[\[(] ?dot ?[\])] ?", re.IGNORECASE)
 _PATH = re.compile(r":[\w~.-]{1,64}/[\w.-]")
@@ -41,7 +42,7 @@ def emails(text: str, _label: str = "") -> Iterator[Finding]:
         if found is not None:
             yield found
         at = text.find("@", at + 1)
-    if "at" in text or "AT" in text or "At" in text:
+    if _SPELT_MARK.search(text):
         for match in _SPELT_OUT.finditer(text):
             local, _, domain = _SPELT_AT.sub("@", match[0]).partition("@")
             address = _valid(local, _SPELT_DOT.sub(".", domain))

@@ -20,7 +20,8 @@ MAX_LISTED = 50
 MAX_TOLD = 5
 
 # No finding looks like this, so a word of this form that is no kind can only be a kind that is written wrongly.
-_KIND_LIKE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_KIND_LIKE = re.compile(r"[a-z]+[0-9]?(?:-[a-z]+[0-9]?)*")
+_KIND_LONGEST = 24
 _SEPARATORS = re.compile(r"[ \-()./]")
 
 
@@ -63,7 +64,7 @@ class Allowance:
         for entry in entries:
             if not entry.strip():
                 raise ParamError("allow", "it has a blank entry; write a kind or a text")
-            if entry not in kinds and _KIND_LIKE.fullmatch(entry) and not entry.isdigit():
+            if entry not in kinds and len(entry) <= _KIND_LONGEST and _KIND_LIKE.fullmatch(entry):
                 raise ParamError("allow", f"{entry!r} is no kind; write one of {', '.join(kinds)}, or a whole text")
             text = readable(entry).text.strip()
             self._names |= {text, text.casefold()}

@@ -11,7 +11,7 @@ from evalsi_pack_safety.findings import Finding
 KIND = "iban"
 
 # Lengths are 15 (Norway) to 33 (Russia). Groups are parted by single blanks or hyphens.
-_START = re.compile(rf"(?<![{JOINED}])[A-Za-z]{{2}}[0-9]{{2}}(?=[ -]?[0-9A-Za-z])")
+_START = re.compile(rf"[0-9](?<=[A-Za-z]{{2}}.)(?<![{JOINED}]...)[0-9](?=[ -]?[0-9A-Za-z])")
 _REST = re.compile(r"(?:[ -]?[0-9A-Za-z]){11,29}")
 _JOINED = re.compile(f"[{JOINED}]")
 _SHORTEST = 15
@@ -21,12 +21,13 @@ def ibans(text: str, _label: str = "") -> Iterator[Finding]:
     """The IBANs in a readable text."""
     done = 0
     for match in _START.finditer(text):
-        if match.start() < done:
+        start = match.start() - 2
+        if start < done:
             continue
         rest = _REST.match(text, match.end())
         if rest is None:
             continue
-        found = _longest_valid(text, match.start(), rest.end())
+        found = _longest_valid(text, start, rest.end())
         if found is not None:
             done = found.end
             yield found

@@ -30,11 +30,11 @@ _RESOLVERS = frozenset((
 ))  # fmt: skip
 
 _QUAD = re.compile(
-    rf"(?<![{JOINED}.])(?<![{JOINED})][-/])(?<![<>=!~^][=>])(?<![#§~^<>])[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}"
+    rf"[0-9](?<![{JOINED}.].)(?<![{JOINED})][-/].)(?<![<>=!~^][=>].)(?<![#§~^<>].)[0-9]{{0,2}}(?:\.[0-9]{{1,3}}){{3}}"
     rf"(?![{JOINED}])(?!\.[{JOINED}])(?!-[{JOINED}])"
 )
 _HEXTETS = re.compile(
-    rf"(?<![{JOINED}:.]){_V6_START}[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{2,36}}(?![{JOINED}:])(?!\.[{JOINED}])"
+    rf"{_V6_START}(?<![{JOINED}:.].)[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{2,36}}(?![{JOINED}:])(?!\.[{JOINED}])"
 )
 _PREFIX = re.compile(r"/([0-9]{1,3})(?![0-9])")
 _LIST = re.compile(r"(?: ?(?:,|and|or|to|und|et|y|e|->|–|-|→|и|至) ?){1,2}")

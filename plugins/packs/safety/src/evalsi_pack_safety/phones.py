@@ -27,9 +27,9 @@ KNOWN_BY_WORD = (
     "KE", "ZA", "AU", "NZ", "ID", "VN", "TH", "PH", "MY", "SG", "HK", "TW", "AR", "CO", "CL", "NP", "PK", "BD",
 )  # fmt: skip
 
-_INTERNATIONAL = re.compile(rf"(?<![{JOINED}])\+\(?\d(?:[ ().\-/]{{0,3}}\d){{6,16}}(?![{JOINED}])")
+_INTERNATIONAL = re.compile(rf"\+(?<![{JOINED}].)\(?\d(?:[ ().\-/]{{0,3}}\d){{6,16}}(?![{JOINED}])")
 _NATIONAL = re.compile(
-    rf"(?<![{JOINED}@#&/.,+-])(?<![A-Za-z_]\()\(?\d(?:[ ().\-/]{{0,2}}\d){{6,16}}"
+    rf"[(0-9](?<![{JOINED}@#&/.,+-].)(?<![A-Za-z_][(].)(?:[ ().\-/]{{0,2}}\d){{6,17}}"
     rf"(?![{JOINED}°])(?![-./,:]\d)(?! ?[€$£¥%])"
 )
 _NORTH_AMERICAN = re.compile(r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])[2-9]\d\d[-. ]\d{4}")
