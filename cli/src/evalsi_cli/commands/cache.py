@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalsi_cli.asked import Asked, asked_in_file, asked_in_results
 from evalsi_cli.faults import OK
 from evalsi_cli.measures import moment_text, parse_size_bytes, parse_span_s, size_text
 from evalsi_cli.terminal import as_json
-from evalsi_kernel.broker.cache_asked import Asked, asked_in_file, asked_in_results
 from evalsi_kernel.broker.cache_contents import ModelShare, contents, size_on_disk
 from evalsi_kernel.broker.cache_explain import Entry, entries_under, nearest_entry
 from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
