@@ -7,7 +7,7 @@ and no verdict. It must not know how a value is checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.reply_json import FENCE
@@ -18,6 +18,7 @@ CHOICE_NAMES = ("label", "verdict", "answer")
 _LEAD_INS = ("final ", "overall ", "my ")
 _MARKS = " \t\r*_`#"
 _QUOTES = "\"'“”„«»"
+_UNFOLDED = re.compile(r"[\s*_`#]+")
 _NAMED = re.compile(r"[ \t]*(?:[-*+#][ \t*_#]*)?(?P<name>[^\W\d_][\w -]{0,40}?)[ \t*_`]*[:=：](?P<rest>.*)")
 _NUMBER = re.compile(r"(?P<number>-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?)(?:\s?(?:/|out of)\s?(?P<most>\d{1,30}))?")
 # After a value: nothing, or a full stop, or the next name of the same line.
@@ -46,13 +47,13 @@ class _Line(NamedTuple):
     rest: str
 
 
-def plain_verdict(text: str, schema: Mapping[str, Any], quoted: Collection[str] = ()) -> dict[str, Any]:
+def plain_verdict(text: str, schema: Mapping[str, Any], shown: Sequence[str] = ()) -> dict[str, Any]:
     """The properties that a plain text gives; none when it gives no verdict.
 
     Args:
         text: of the whole reply.
         schema: of the answer, an object.
-        quoted: lines that the judge was shown, folded by `folded_line`: such a line is a quotation unless it is alone.
+        shown: texts that the judge was shown, `folded`: a line that stands in one is a quotation, unless it is alone.
 
     Raises:
         Unclear: a property is named with a value that is none, or with two.
@@ -62,7 +63,8 @@ def plain_verdict(text: str, schema: Mapping[str, Any], quoted: Collection[str] 
     if whole:
         return _with_reason(whole, properties, text)
     names = _names(properties)
-    lines = [line for line in _lines(text, names) if folded_line(text[line.start : line.end]) not in quoted]
+    alone = "\n" not in text.strip()
+    lines = [line for line in _lines(text, names) if alone or not _is_quoted(text[line.start : line.end], shown)]
     found: dict[str, Any] = {}
     for number, line in enumerate(lines):
         if line.property.holds == "text":
@@ -75,9 +77,14 @@ def plain_verdict(text: str, schema: Mapping[str, Any], quoted: Collection[str] 
     return _with_reason(found, properties, text)
 
 
-def folded_line(line: str) -> str:
-    """A line as it is compared with others: marks, blanks and case aside."""
-    return "".join(line.split()).strip("*_`#").casefold()
+def folded(text: str) -> str:
+    """A text as it is looked through for quotations: marks, blanks and case aside."""
+    return _UNFOLDED.sub("", text).casefold()
+
+
+def _is_quoted(line: str, shown: Sequence[str]) -> bool:
+    wanted = re.compile(rf"{re.escape(folded(line).rstrip('.'))}(?!\d)")
+    return any(wanted.search(text) for text in shown)
 
 
 def holds_of(schema: Mapping[str, Any]) -> str:

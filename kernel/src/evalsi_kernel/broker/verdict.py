@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Finish, Form
-from evalsi_kernel.broker.plain_verdict import Unclear, folded_line, holds_of, plain_verdict
+from evalsi_kernel.broker.plain_verdict import Unclear, folded, holds_of, plain_verdict
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
 from evalsi_kernel.param_schema import schema_problems
 from evalsi_kernel.problems import Problem, told
@@ -151,10 +151,10 @@ def _in_prose(
 
 def _plain(text: str, schema: Mapping[str, Any], shown: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     inside = without_fence(text)
-    quoted = {folded_line(line) for message in shown for line in message["content"].split("\n")}
-    alone = inside if FENCE not in inside else text
     try:
-        return plain_verdict(alone, schema, quoted if "\n" in alone.strip() else ())
+        return plain_verdict(
+            inside if FENCE not in inside else text, schema, [folded(message["content"]) for message in shown]
+        )
     except Unclear as unclear:
         raise _unparsable(str(unclear)) from None
 
