@@ -9,7 +9,7 @@ from tests.providers.answers import Answer, Answering, by_schema, said, usual
 from tests.providers.batching import Batching
 from tests.providers.changes import changed
 from tests.providers.embeddings_api import Embedding, by_words
-from tests.providers.faults import Changed, Cut, Delay, Fault, Page, Plan, Status, Unsupported
+from tests.providers.faults import Changed, Fault, Plan, Status, Unsupported
 from tests.providers.forms import Form
 from tests.providers.limits import Limits
 from tests.providers.requests import Request
@@ -71,5 +71,5 @@ def speak(form: Form, request: Request, answer: Answer, fault: Fault | None) -> 
             return Spoken(form.reply(request, answer), form.format_objection(request, known))
         case Changed():
             return Spoken(form.reply(request, changed(answer, fault.change), fault.change))
-        case None | Delay() | Page() | Cut():
+        case _:
             return Spoken(form.reply(request, answer))

@@ -7,14 +7,21 @@ function of the call's number, which counts from 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
 Change = Literal["empty_content", "refusal", "length", "content_filter", "no_choices", "no_usage"]
 
 
-class Status(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Anything that goes wrong with a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Fault):
     """An error with a body in the API's own form."""
 
     status: int
@@ -27,7 +34,8 @@ class Status(NamedTuple):
     retry_after: str | None = None
 
 
-class Page(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Page(Fault):
     """A body that is not the API's: a proxy's page, nothing at all."""
 
     status: int
@@ -35,32 +43,35 @@ class Page(NamedTuple):
     content_type: str
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cut(Fault):
     """A connection or a body that ends or stops too early."""
 
     how: Literal["before_answer", "mid_body", "stall_mid_body", "truncated_json", "hang", "held"]
 
 
-class Changed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Changed(Fault):
     """A good answer with one thing wrong."""
 
     change: Change
 
 
-class Unsupported(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unsupported(Fault):
     """400 for a request that asks for one of these formats; any other goes well."""
 
     formats: frozenset[str]
 
 
-class Delay(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Delay(Fault):
     """A wait, and then what follows."""
 
     latency_s: float
-    then: Status | Page | Cut | Changed | Unsupported | None = None
+    then: Fault | None = None
 
 
-Fault = Status | Page | Cut | Changed | Unsupported | Delay
 Plan = Sequence[Fault | None] | Callable[[int], Fault | None]
 
 
@@ -195,6 +206,6 @@ def unsupported_format(*formats: str) -> Unsupported:
     return Unsupported(frozenset(formats))
 
 
-def delay(latency_s: float, then: Status | Page | Cut | Changed | Unsupported | None = None) -> Delay:
+def delay(latency_s: float, then: Fault | None = None) -> Delay:
     """A wait before the answer, or before another fault."""
     return Delay(latency_s, then)

@@ -95,7 +95,7 @@ def settle(form: Form, request: Request, conduct: Conduct) -> RowEnd:
     if request.custom_id in conduct.batching.expired:
         return RowEnd(request.custom_id, "expired", {})
     answer, fault = consider(request, conduct)
-    if isinstance(fault, Delay):
+    while isinstance(fault, Delay):
         fault = fault.then
     if isinstance(fault, Page | Cut):
         fault = Status(500, "The server failed while it worked on this row.")

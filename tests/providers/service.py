@@ -136,10 +136,10 @@ class Service:
 
 async def _waited(fault: Fault | None) -> Fault | None:
     """The fault after its delay."""
-    if not isinstance(fault, Delay):
-        return fault
-    await asyncio.sleep(fault.latency_s)
-    return fault.then
+    while isinstance(fault, Delay):
+        await asyncio.sleep(fault.latency_s)
+        fault = fault.then
+    return fault
 
 
 async def _upload(http: web.BaseRequest) -> Request:
