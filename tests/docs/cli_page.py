@@ -27,13 +27,22 @@ def page() -> str:
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, with its flags."""
-    parsers = {}
+    """The parser of each command, with its flags; of a command of several actions, the parser of each action."""
+    parsers: dict[str, argparse.ArgumentParser] = {}
     for name in COMMANDS:
-        parser = build_parser(name)
-        [commands] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-        parsers[name] = commands.choices[name]
+        command = _choices(build_parser(name))[name]
+        actions = _choices(command)
+        parsers |= {f"{name} {action}": parser for action, parser in actions.items()} or {name: command}
     return parsers
+
+
+def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return {
+        name: choice
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, choice in action.choices.items()
+    }
 
 
 def arguments_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:

@@ -28,7 +28,7 @@ def test_a_page_that_is_missing_or_was_edited_is_found(tmp_path: Path, capsys: p
 
 def test_every_flag_of_every_command_is_on_its_page_and_says_what_it_does() -> None:
     text = (FOLDER / "cli.md").read_text(encoding="utf-8")
-    assert set(cli_page.command_parsers()) == set(COMMANDS)
+    assert {name.split()[0] for name in cli_page.command_parsers()} == set(COMMANDS)
     for name, parser in cli_page.command_parsers().items():
         section = text.partition(f"## evalsi {name}\n")[2].partition("\n## ")[0]
         for action in cli_page.arguments_of(parser):

@@ -150,6 +150,19 @@ def test_nothing_of_what_was_asked_is_kept_only_its_hashes(path: Path) -> None:
     assert b"Reply 1." in kept
 
 
+@pytest.mark.parametrize("name", ["a b", "50%?mode=memory#x", "größe\n", "\udcff", ":memory:"])
+def test_any_name_of_a_folder_will_do(name: str, tmp_path: Path) -> None:
+    path = fill(tmp_path / name / "replies.sqlite", [1])
+    assert path.stat().st_size > 0
+    assert bounded(lambda: found(path, [1])) == ({1}, [])
+
+
+def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill(Path("replies.sqlite"), [1])
+    assert (tmp_path / "replies.sqlite").is_file()
+
+
 def test_it_lies_in_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path))
     assert default_cache_path() == tmp_path / "judge" / "replies.sqlite"

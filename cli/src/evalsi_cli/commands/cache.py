@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     pruning = actions.add_parser("prune", help=summary, description=f"{summary.capitalize()}.")
     pruning.add_argument("--older-than", metavar="SPAN", help="what was not used for so long: 12h, 30d, 2w")
     pruning.add_argument(
-        "--max-size", metavar="SIZE", help="the least recently used, until the file is so small: 500MB"
+        "--max-size", metavar="SIZE", help="the least recently used, until the file is no larger: 500MB"
     )
     pruning.add_argument(
         "--model", metavar="NAME", help="this model's replies; with --older-than, the old ones of them"
