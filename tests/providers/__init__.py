@@ -16,6 +16,7 @@ number from 1. `provider.wait(lambda seen: seen.in_flight == 3)` waits on what t
 
 from tests.providers import faults
 from tests.providers.answers import Answer, Answering, Reply, by_schema, count_tokens, fixed, in_order, matching
+from tests.providers.batching import Batching
 from tests.providers.requests import Request
 from tests.providers.rules import EMBEDDER, KEY, MODEL
 from tests.providers.server import Provider
@@ -26,6 +27,7 @@ __all__ = [
     "MODEL",
     "Answer",
     "Answering",
+    "Batching",
     "Provider",
     "Reply",
     "Request",

@@ -3,66 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
-DEPTH = 64
 
-
-def minimal(schema: Any, root: Any = None, depth: int = 0) -> Any:
+def minimal(schema: Any, root: Any = None, followed: Set[str] = frozenset()) -> Any:
     """A minimal value that the schema allows.
 
     Args:
         schema: A JSON schema; `$ref` may point into the same document.
         root: The document that `$ref` points into; the schema itself unless given.
-        depth: How deep the value is.
+        followed: The references that led here; one that comes again would never end.
 
     Raises:
-        ValueError: The schema asks for what is not written here (a pattern, an endless recursion).
+        ValueError: No value is allowed, none ends, or one must match a pattern, which is not made here.
     """
     root = schema if root is None else root
-    if schema is True or schema == {}:
+    if schema is True:
         return None
     if not isinstance(schema, Mapping):
         raise ValueError(f"no value is allowed by the schema {schema!r}")
-    if depth > DEPTH:
-        raise ValueError("the schema requires an endless value")
-    if "$ref" in schema:
-        return minimal(_at(root, schema["$ref"]), root, depth + 1)
-    if "const" in schema:
-        return schema["const"]
-    if "enum" in schema:
-        return schema["enum"][0]
-    if "allOf" in schema:
-        return minimal(_merged(schema, root), root, depth + 1)
+    flat, followed = _flat(schema, root, followed)
+    if "const" in flat:
+        return flat["const"]
+    if "enum" in flat:
+        return flat["enum"][0]
     for either in ("anyOf", "oneOf"):
-        if either in schema:
-            return _first_possible(schema, either, root, depth)
-    return _of_type(schema, root, depth)
+        if either in flat:
+            return _first_possible(flat, either, root, followed)
+    return _of_type(flat, root, followed)
 
 
-def _first_possible(schema: Mapping[str, Any], either: str, root: Any, depth: int) -> Any:
-    rest = _without(schema, either)
+def _first_possible(schema: Mapping[str, Any], either: str, root: Any, followed: Set[str]) -> Any:
+    rest = {key: value for key, value in schema.items() if key != either}
     trouble: ValueError | None = None
     for option in schema[either]:
         try:
-            return minimal(_merged({"allOf": [rest, option]}, root), root, depth + 1)
+            return minimal({"allOf": [rest, option]}, root, followed)
         except ValueError as impossible:
             trouble = impossible
     raise trouble or ValueError(f"{either} of the schema is empty")
 
 
-def _of_type(schema: Mapping[str, Any], root: Any, depth: int) -> Any:
+def _of_type(schema: Mapping[str, Any], root: Any, followed: Set[str]) -> Any:
     kind = schema.get("type") or _guessed(schema)
     kind = kind[0] if isinstance(kind, list) else kind
     match kind:
         case "object":
             shapes = schema.get("properties", {})
-            return {name: minimal(shapes.get(name, True), root, depth + 1) for name in schema.get("required", ())}
+            return {name: minimal(shapes.get(name, True), root, followed) for name in schema.get("required", ())}
         case "array":
-            first = [minimal(one, root, depth + 1) for one in schema.get("prefixItems", ())]
+            first = [minimal(one, root, followed) for one in schema.get("prefixItems", ())]
             missing = max(0, schema.get("minItems", 0) - len(first))
-            return first + [minimal(schema.get("items", True), root, depth + 1) for _ in range(missing)]
+            return first + [minimal(schema.get("items", True), root, followed) for _ in range(missing)]
         case "string":
             return _string(schema)
         case "integer" | "number":
@@ -106,37 +99,43 @@ def _number(schema: Mapping[str, Any], *, whole: bool) -> float:
     return value
 
 
-def _merged(schema: Mapping[str, Any], root: Any) -> dict[str, Any]:
-    """One schema that demands what all parts of an `allOf` demand together."""
-    merged: dict[str, Any] = {}
-    for part in [_without(schema, "allOf"), *schema["allOf"]]:
-        for key, value in _plain(part, root).items():
-            if key == "properties":
-                merged[key] = {**merged.get(key, {}), **value}
-            elif key == "required":
-                merged[key] = [*merged.get(key, ()), *(name for name in value if name not in merged.get(key, ()))]
-            elif key in {"minimum", "minLength", "minItems", "exclusiveMinimum"} and key in merged:
-                merged[key] = max(merged[key], value)
-            elif key in {"maximum", "exclusiveMaximum"} and key in merged:
-                merged[key] = min(merged[key], value)
-            else:
-                merged[key] = value
-    return merged
+def _flat(schema: Mapping[str, Any], root: Any, followed: Set[str]) -> tuple[Mapping[str, Any], Set[str]]:
+    """The schema with what `$ref` and `allOf` demand written out, and the references that were followed."""
+    if "$ref" not in schema and "allOf" not in schema:
+        return schema, followed
+    parts = list(schema.get("allOf", ()))
+    all_followed = set(followed)
+    if "$ref" in schema:
+        if schema["$ref"] in followed:
+            raise ValueError("the schema requires an endless value")
+        all_followed.add(schema["$ref"])
+        parts.append(_at(root, schema["$ref"]))
+    flat = {key: value for key, value in schema.items() if key not in {"$ref", "allOf"}}
+    below = frozenset(all_followed)
+    for part in parts:
+        if part is True:
+            continue
+        if not isinstance(part, Mapping):
+            raise ValueError("a part of the schema allows no value")
+        demanded, more = _flat(part, root, below)
+        all_followed |= more
+        _add(flat, demanded)
+    return flat, all_followed
 
 
-def _plain(part: Any, root: Any) -> Mapping[str, Any]:
-    """One part of an `allOf` with what it refers to written out."""
-    if part is True:
-        return {}
-    if not isinstance(part, Mapping):
-        raise ValueError("an allOf of the schema allows no value")
-    if "$ref" in part:
-        return _merged({"allOf": [_at(root, part["$ref"]), _without(part, "$ref")]}, root)
-    return _merged(part, root) if "allOf" in part else part
-
-
-def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != name}
+def _add(flat: dict[str, Any], demanded: Mapping[str, Any]) -> None:
+    """Let the first schema demand what the second does as well."""
+    for key, value in demanded.items():
+        if key == "properties":
+            flat[key] = {**flat.get(key, {}), **value}
+        elif key == "required":
+            flat[key] = [*flat.get(key, ()), *(name for name in value if name not in flat.get(key, ()))]
+        elif key in {"minimum", "minLength", "minItems", "exclusiveMinimum"} and key in flat:
+            flat[key] = max(flat[key], value)
+        elif key in {"maximum", "exclusiveMaximum"} and key in flat:
+            flat[key] = min(flat[key], value)
+        else:
+            flat[key] = value
 
 
 def _at(root: Any, pointer: str) -> Any:
