@@ -33,7 +33,7 @@ def manifest_of(ending: Ending, *packs: PackInfo, **settings: Any) -> dict[str, 
     instance = Instance(1, "mine", EvaluatorInfo("rouge", "text", "3"), {"stem": True})
     intake = read(Intake(source, settings.get("mapping"), settings.get("limit")))
     request = Request(source, [], **settings)
-    manifest = run_manifest(request, Plan((instance,), (), packs), ending, intake, STARTED_AT)
+    manifest = run_manifest(request, Plan((instance,), (), packs), ending, intake, started_at=STARTED_AT)
     form = {"$ref": "#/$defs/manifest", "$defs": SCHEMA["$defs"]}
     assert [error.message for error in Draft202012Validator(form).iter_errors(manifest)] == []
     return manifest

@@ -10,8 +10,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from evalsi_cli.faults import exit_code_of
 from evalsi_cli.parsing import Parser, first_word
 from evalsi_cli.terminal import make_streams_usable
 
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     make_streams_usable()
     try:
-        code = _run(words)
+        code = exit_code_of(lambda: _run(words))
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -80,11 +81,8 @@ def _run(words: list[str]) -> int:
     if options.command is None:
         parser.print_help()
         return 0
-    module = importlib.import_module(COMMANDS[options.command][0])
-    # Errors are mapped in one place, loaded only once there is something to map.
-    from evalsi_cli.faults import exit_code_of
-
-    return exit_code_of(lambda: module.run(options))
+    code: int = options.run(options)
+    return code
 
 
 def build_parser(only: str | None = None) -> Parser:
@@ -93,10 +91,28 @@ def build_parser(only: str | None = None) -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     wants_all = "_ARGCOMPLETE" in os.environ
     for name, (module, summary) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        command = _add(commands, name, summary)
         if wants_all or name == only:
-            importlib.import_module(module).configure(command)
+            _configure(command, importlib.import_module(module))
+    if only not in COMMANDS:
+        # Only who asks for all there is, or for what is not here, pays for the index of extensions.
+        from evalsi_cli.extension_commands import extension_commands, load_command
+
+        for name, summary in extension_commands().items():
+            command = _add(commands, name, summary)
+            if wants_all or name == only:
+                _configure(command, load_command(name))
     return parser
+
+
+def _add(commands: Any, name: str, summary: str) -> Parser:
+    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    return parser
+
+
+def _configure(parser: Parser, command: Any) -> None:
+    command.configure(parser)
+    parser.set_defaults(run=command.run)
 
 
 EPILOG = "`evalsi COMMAND --help` shows a command's flags. `evalsid COMMAND` is the same."

@@ -13,6 +13,7 @@ from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.status import Status
 
 if TYPE_CHECKING:
+    from evalsi_kernel.broker.preview import Preview
     from evalsi_kernel.findings import Finding
     from evalsi_kernel.instances import Instance
     from evalsi_kernel.results_file import ResultsSpool
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came out."""
+    """What came out; `preview` is of a dry run, whose numbers say nothing."""
 
     status: Status
     error: EvalsiError | None
@@ -31,6 +32,7 @@ class Evaluation:
     findings: tuple[Finding, ...]
     manifest: dict[str, Any]
     spool: ResultsSpool | None
+    preview: Preview | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Manifest, summaries and findings as JSON; the results themselves are in the file."""

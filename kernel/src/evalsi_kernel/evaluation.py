@@ -46,6 +46,7 @@ def evaluate(
         local,
         concurrency=request.concurrency,
         processes=request.processes,
+        bound=frozenset() if request.models is None else request.models.capabilities,
         on_progress=listener.on_note,
     )
     try:
@@ -57,4 +58,4 @@ def evaluate(
     except BaseException:
         plan.abandon()
         raise
-    return run(request, source, plan, method, listener)
+    return run(request, source, plan, method=method, extensions=loaded, listener=listener)

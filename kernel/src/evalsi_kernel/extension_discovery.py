@@ -29,6 +29,8 @@ _KINDS: dict[str, dict[str, Any]] = {
     "schemes": _NAMES,
     "suffixes": _NAMES,
     "intervals": _NAMES,
+    "connectors": _NAMES,
+    "commands": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
     "stdin": {"type": "boolean"},
 }
 

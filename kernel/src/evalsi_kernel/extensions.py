@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     import pluggy
 
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
 # Part of the index's key; raise it whenever the index or the rules of extension.toml change.
-_FORMAT = 1
+_FORMAT = 2
 # What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
 _BROUGHT_BY = {
     ("schemes", "hf"): "evalsi-datasets[hf]",
@@ -179,6 +180,21 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
     if made is None:
         raise _declined(extensions, "connectors", settings.provider, "evalsi_connector")
     return made
+
+
+def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
+    """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
+    manager = extensions.plugin_manager_for("commands", name)
+    made: Command | None = manager.hook.evalsi_command(name=name, toolkit=toolkit)
+    if made is None:
+        raise _declined(extensions, "commands", name, "evalsi_command")
+    return made
+
+
+def price_file(provider: str, extensions: Extensions) -> Path | None:
+    """The file of prices that goes with a provider's connector; None where none is. Raises as `connector` does."""
+    path: Path | None = extensions.plugin_manager_for("connectors", provider).hook.evalsi_prices(provider=provider)
+    return path
 
 
 def mend_for(kind: str, name: str, extensions: Extensions) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
@@ -83,4 +84,20 @@ def evalsi_prices(provider: str) -> Path | None:
 
     Returns:
         The path of a file that the extension ships, or None where it knows no prices.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
+    """Give a command of the command line: `evalsi NAME`.
+
+    Asked of the extension whose `extension.toml` provides the name (`commands`, a table of name and the line that
+    `evalsi --help` shows).
+
+    Args:
+        name: of the command.
+        toolkit: what the host's command line lends it: the flags of models, the reading of `--evaluators`, progress.
+
+    Returns:
+        The command, or None where the name is another's.
     """

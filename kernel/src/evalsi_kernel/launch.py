@@ -71,9 +71,12 @@ class PoolLimits(NamedTuple):
         concurrency: records in flight within one process, for async evaluators.
         record_timeout_s: how long one record may take one evaluator.
         memory_bytes: a process that holds more is replaced by a fresh one; 0 means no limit.
+        lanes: requests in flight to one process; few keep a computing one busy, a waiting one takes as many as it has
+            records in flight, however large they are.
     """
 
     processes: int = 1
     concurrency: int = 16
     record_timeout_s: float = 60.0
     memory_bytes: int = 2 * 1024**3
+    lanes: int = 4

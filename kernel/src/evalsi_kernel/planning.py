@@ -22,6 +22,14 @@ from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.suggestions import did_you_mean
 
 Progress = Callable[[str], None]
+# Records in flight where no number is given: of functions that wait for who knows what, and of packs that wait for a
+# model, whose provider says by itself when it is too many.
+CONCURRENCY, WIDE_CONCURRENCY = 16, 64
+MOST_LANES = 64
+MUST_BE_NAMED = {
+    "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
+    "embed": ("an embedding model", "Name one: --embed-model MODEL, with --embed-base-url or --embed-provider."),
+}
 
 
 class LocalPack(NamedTuple):
@@ -84,8 +92,9 @@ def make_plan(
     catalog: Catalog,
     local: LocalPack | None,
     *,
-    concurrency: int,
+    concurrency: int | None,
     processes: int | None = None,
+    bound: frozenset[str] = frozenset(),
     on_progress: Progress | None = None,
 ) -> Plan:
     """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
@@ -100,6 +109,7 @@ def make_plan(
     found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
     _check_all_params(found)
     _check_names(found)
+    _check_asks(found, bound)
     groups: dict[str, Group] = {}
     packs: dict[str, PackInfo] = {}
     instances = []
@@ -228,11 +238,28 @@ def _check_names(found: Sequence[_Found]) -> None:
             metrics[metric] = one.want.ref or one.name
 
 
-def _group(one: _Found, concurrency: int, processes: int | None, on_progress: Progress | None) -> Group:
+def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:
+    """With so many records in flight, and as many requests, since one request may hold a single large record."""
+    return limits._replace(concurrency=concurrency, lanes=max(limits.lanes, min(concurrency, MOST_LANES)))
+
+
+def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
+    """Refuse an evaluator that cannot work without what nobody named; there is no default, so nothing is billed."""
+    for one in found:
+        for capability in one.info.asks:
+            if capability in MUST_BE_NAMED and capability not in bound:
+                what, mend = MUST_BE_NAMED[capability]
+                raise ConfigError(f"{one.name} asks {what}, and none is named.", mend, code="config.no_model")
+
+
+def _group(one: _Found, concurrency: int | None, processes: int | None, on_progress: Progress | None) -> Group:
     pack = one.pack
     if pack is None:
         assert one.launch is not None
-        return Group(one.launch, PoolLimits(concurrency=concurrency))
-    count = (processes or os.cpu_count() or 1) if pack.workers == "cpu" else 1
-    limits = PoolLimits(count, concurrency, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+        return Group(one.launch, _limits_of_waiting(PoolLimits(), concurrency or CONCURRENCY))
+    if pack.workers == "wide":
+        limits = PoolLimits(1, 0, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+        return Group(launch_pack(pack, on_progress), _limits_of_waiting(limits, concurrency or WIDE_CONCURRENCY))
+    count = processes or os.cpu_count() or 1
+    limits = PoolLimits(count, concurrency or CONCURRENCY, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
     return Group(launch_pack(pack, on_progress), limits)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from evalsi_kernel.chunks import Chunk, Flight
-from evalsi_kernel.connection import RequestFailed
+from evalsi_kernel.connection import Answer, RequestFailed, not_bound
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
 from evalsi_kernel.launch import Launch, Opening, PoolLimits
 from evalsi_kernel.spawning import Spawned
@@ -37,16 +37,23 @@ class Pool:
         openings: the evaluators to open.
         limits: what they may use.
         first: the first process, when it was spawned before.
+        answer: serves what they ask for.
     """
 
     def __init__(
-        self, launch: Launch, openings: Sequence[Opening], limits: PoolLimits, first: Spawned | None = None
+        self,
+        launch: Launch,
+        openings: Sequence[Opening],
+        limits: PoolLimits,
+        first: Spawned | None = None,
+        answer: Answer = not_bound,
     ) -> None:
         self.launch = launch
         self.limits = limits
         self.restarts = 0
         self.replacements = 0
         self._first = first
+        self._answer = answer
         self._openings = list(openings)
         self._queue: deque[Flight] = deque()
         self._changed = asyncio.Condition()
@@ -85,9 +92,11 @@ class Pool:
             return
         async with self._changed:
             self._queue.append(Flight(chunk, self.sessions))
-            backlog = len(self._queue)
             self._changed.notify_all()
-        if backlog > LANES and len(self._runners) < self.limits.processes and not self._closing:
+
+    def grow(self) -> None:
+        """Start one more process, if flights wait for one and there may be more."""
+        if len(self._queue) > LANES and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
     async def aggregate(
@@ -161,14 +170,14 @@ class Pool:
         """Start the first process; when it cannot even load, its environment is made anew, once."""
         rebuild = self.launch.rebuild
         try:
-            return await start_worker(self.launch, self._first)
+            return await start_worker(self.launch, self._first, self._answer)
         except PackError as error:
             if rebuild is None or error.code not in MAYBE_THE_ENVIRONMENT:
                 raise
         from anyio import to_thread  # Rare enough to wait for.
 
         self.launch = await to_thread.run_sync(rebuild)
-        return await start_worker(self.launch)
+        return await start_worker(self.launch, answer=self._answer)
 
     # -- one process ----------------------------------------------------------------------------------------------
 
@@ -204,7 +213,7 @@ class Pool:
     async def _start_again(self) -> Worker | None:
         await asyncio.sleep(BACK_OFF_S[min(self._barren, len(BACK_OFF_S) - 1)])
         try:
-            worker = await start_worker(self.launch)
+            worker = await start_worker(self.launch, answer=self._answer)
             try:
                 await self._open(worker)
             except BaseException:
@@ -227,7 +236,7 @@ class Pool:
 
     async def _feed(self, worker: Worker) -> None:
         watching = asyncio.create_task(watch(worker, self.limits.record_timeout_s))
-        lanes = [asyncio.create_task(self._lane(worker)) for _ in range(LANES)]
+        lanes = [asyncio.create_task(self._lane(worker)) for _ in range(self.limits.lanes)]
         waking = asyncio.create_task(self._wake_when_over(worker))
         try:
             await asyncio.gather(*lanes)

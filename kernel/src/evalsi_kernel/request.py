@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.extensions import check_path
 from evalsi_kernel.planning import Wanted
@@ -25,11 +26,12 @@ class Request(NamedTuple):
         params: evaluator's name → its params, for those that do not carry their own.
         mapping: field → path, from `--map`.
         limit: score so many records only; None scores all.
-        concurrency: records in flight at once within a pack that waits (judges, async functions).
+        concurrency: records in flight at once where evaluators wait; None takes 16, or 64 where a pack asks a judge.
         processes: of a pack that computes; None takes one a core.
         cluster_by: the metadata key that names a record's cluster.
         confidence: level of the intervals, between 0 and 1.
         ci: "auto", or the name of an interval method such as "bootstrap".
+        models: the judge and other models that evaluators may ask; None where there is none.
         output: where to write `results.json`; None writes none.
         keep_results: keep every result and record at hand, for `Evaluation.results`.
     """
@@ -39,19 +41,25 @@ class Request(NamedTuple):
     params: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     mapping: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     limit: int | None = None
-    concurrency: int = 16
+    concurrency: int | None = None
     processes: int | None = None
     cluster_by: str | None = None
     confidence: float = 0.95
     ci: str = "auto"
+    models: BrokerSettings | None = None
     output: Path | None = None
     keep_results: bool = False
+
+    @property
+    def keeps_results(self) -> bool:
+        """Whether results are kept until the end, for a file or at hand."""
+        return self.keep_results or self.output is not None
 
     def check(self) -> None:
         """Refuse what cannot be, before any work; raises `UsageError`, `ConfigError` or `OutputError`."""
         if isinstance(self.data, str):
             check_path(self.data)
-        if self.concurrency < 1:
+        if self.concurrency is not None and self.concurrency < 1:
             raise UsageError(
                 f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more."
             )

@@ -12,7 +12,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgpack
 
@@ -22,7 +22,13 @@ from evalsi_kernel.instances import Instance
 from evalsi_kernel.line_spool import LineSpool
 from evalsi_kernel.output_check import check_output
 
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.reply_log import ReplyLog
+
 SCHEMA_VERSION = 1
+Calls = Mapping[int, Sequence[Sequence[str]]]
+"""For a session that asks models, the references of each record's calls."""
+NO_CALLS: Calls = {}
 _UNTOLD: Outcome = ("state", None)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -32,13 +38,15 @@ class ResultsSpool:
 
     Args:
         folder: where the spool lies until the end; None means the system's place for temporary files.
+        replies: what models answered, for the file; None where none was asked.
 
     Raises:
         OutputError: nothing can be written there.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, replies: ReplyLog | None = None) -> None:
         self._folder = folder or Path(tempfile.gettempdir())
+        self._replies = replies
         self._writers: dict[int, _ResultWriter] = {}
         try:
             self._results = LineSpool(folder)
@@ -46,9 +54,11 @@ class ResultsSpool:
         except OSError as error:
             raise _unwritable(self._folder, error) from error
 
-    def add(self, chunk: Chunk, instances: Sequence[Instance]) -> None:
-        """Append a chunk's records and results; raises `OutputError` when the disk is full."""
-        columns = [self._writer(one).lines(chunk.ids, chunk.columns[one.session]) for one in instances]
+    def add(self, chunk: Chunk, instances: Sequence[Instance], calls: Calls = NO_CALLS) -> None:
+        """Append a chunk's records and results, with the calls of each; raises `OutputError` when the disk is full."""
+        columns = [
+            self._writer(one).lines(chunk.ids, chunk.columns[one.session], calls.get(one.session)) for one in instances
+        ]
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
         try:
@@ -71,6 +81,10 @@ class ResultsSpool:
     def records(self) -> Iterator[dict[str, Any]]:
         """Every record, in order; raises `OutputError` when the disk is full."""
         return self._parsed(self._records)
+
+    def judge_replies(self) -> Iterator[dict[str, Any]]:
+        """Every raw reply of a model; raises `OutputError` when the disk is full."""
+        return iter(()) if self._replies is None else self._parsed(self._replies.lines)
 
     def write(self, path: Path, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]) -> None:
         """Put the file together beside `path` and rename it there; a link is followed.
@@ -97,6 +111,8 @@ class ResultsSpool:
         """Forget everything."""
         self._results.close()
         self._records.close()
+        if self._replies is not None:
+            self._replies.lines.close()
 
     def _writer(self, instance: Instance) -> _ResultWriter:
         writer = self._writers.get(instance.session)
@@ -118,7 +134,10 @@ class ResultsSpool:
         file.write(_indented(manifest))
         file.write(b',\n"summaries":')
         file.write(_indented(list(summaries)))
-        for key, spool in ((b"results", self._results), (b"records", self._records)):
+        spools: list[tuple[bytes, LineSpool]] = [(b"results", self._results), (b"records", self._records)]
+        if self._replies is not None:
+            spools.append((b"judge_replies", self._replies.lines))
+        for key, spool in spools:
             file.write(b',\n"%s":[\n' % key)
             spool.copy_to(file)
             file.write(b"\n]")
@@ -135,8 +154,19 @@ class _ResultWriter:
         self._scored = f'{self._shared},"outcome":"scored","trial":1,"scores":['
         self._heads: dict[Any, str] = {}
 
-    def lines(self, ids: Sequence[str], column: Sequence[Outcome | None]) -> list[str]:
-        """A line for each outcome; an empty one where there is none to tell."""
+    def lines(
+        self, ids: Sequence[str], column: Sequence[Outcome | None], calls: Sequence[Sequence[str]] | None = None
+    ) -> list[str]:
+        """A line for each outcome, with the references of its calls; an empty one where there is none to tell."""
+        lines = self._outcomes(ids, column)
+        if calls is None:
+            return lines
+        return [
+            f'{line[:-1]},"judge_calls":{_encode(refs)}}}' if line and refs else line
+            for line, refs in zip(lines, calls, strict=True)
+        ]
+
+    def _outcomes(self, ids: Sequence[str], column: Sequence[Outcome | None]) -> list[str]:
         scored = self._scored
         lines = []
         for record_id, outcome in zip(ids, column, strict=True):

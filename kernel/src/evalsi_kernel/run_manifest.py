@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 API_VERSION = "evals.si/v1alpha1"
 
 
-def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, started_at: datetime) -> dict[str, Any]:
+def run_manifest(
+    request: Request,
+    plan: Plan,
+    ending: Ending,
+    intake: Intake,
+    *,
+    started_at: datetime,
+    judging: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """What ran, as JSON in the form that docs/reference/results.schema.json fixes."""
     source = intake.source
     return {
@@ -47,7 +56,7 @@ def run_manifest(request: Request, plan: Plan, ending: Ending, intake: Intake, s
             {"name": pack.name, "version": pack.version, "lock_sha256": _sha256(pack.folder / "uv.lock")}
             for pack in plan.packs
         ],
-        "judge": None,
+        "judge": judging,
         "summary": {
             "confidence_level": request.confidence,
             "cluster_by": request.cluster_by,

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.errors import OutputError
 from evalsi_kernel.evaluated import Evaluation
-from evalsi_kernel.findings import findings
+from evalsi_kernel.findings import Finding, findings
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import Interval, IntervalMethod, percentile_interval
 from evalsi_kernel.planning import Plan
@@ -27,6 +28,9 @@ from evalsi_kernel.status import Ending
 from evalsi_kernel.summaries import Summary
 from evalsi_kernel.tally import Tally
 
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
+
 RESAMPLES = 2_000
 SEED = 0
 
@@ -35,14 +39,23 @@ class RunScores:
     """Takes answered chunks and makes the evaluation of them."""
 
     def __init__(
-        self, plan: Plan, pools: Sequence[Pool], request: Request, method: IntervalMethod | None, listener: Listener
+        self,
+        plan: Plan,
+        pools: Sequence[Pool],
+        request: Request,
+        *,
+        method: IntervalMethod | None,
+        broker: Broker | None,
+        listener: Listener,
     ) -> None:
         self._plan = plan
         self._pools = pools
         self._request = request
         self._method = method
+        self._broker = broker
         self._listener = listener
         self.done = 0
+        self._asking = [instance.session for instance in plan.instances if instance.info.asks]
         self._whole: dict[int, dict[str, list[float]]] = {}
         self._tallies = [
             Tally(
@@ -54,8 +67,10 @@ class RunScores:
             for instance in plan.instances
         ]
         self._states = {instance.session: States() for instance in plan.instances if instance.info.scope == "dataset"}
-        keeps = request.keep_results or request.output is not None
-        self._spool = ResultsSpool(request.output.parent if request.output else None) if keeps else None
+        folder = request.output.parent if request.output else None
+        self._spool = (
+            ResultsSpool(folder, None if broker is None else broker.replies) if request.keeps_results else None
+        )
         self._output_error: OutputError | None = None
 
     def take(self, chunk: Chunk) -> None:
@@ -66,7 +81,8 @@ class RunScores:
             tally.add(column, chunk.clusters if session not in self._states else None)
             if session in self._states:
                 self._states[session].add(column)
-        self._keep(lambda spool: spool.add(chunk, self._plan.instances))
+        calls = {} if self._broker is None else self._broker.calls_of(chunk.ids, self._asking)
+        self._keep(lambda spool: spool.add(chunk, self._plan.instances, calls))
         self.done += len(chunk.ids)
         self._listener.on_records(self.done)
 
@@ -95,19 +111,21 @@ class RunScores:
 
     def finish(self, ending: Ending, intake: Intake, started_at: datetime) -> Evaluation:
         """Sum up, and write the file when one was asked for."""
-        summaries = tuple(summary for tally in self._tallies for summary in self._summaries(tally))
-        manifest = run_manifest(self._request, self._plan, ending, intake, started_at)
+        summaries = tuple(summary for tally in self._tallies for summary in self._billed(tally))
+        judging = None if self._broker is None else self._broker.to_dict()
+        manifest = run_manifest(self._request, self._plan, ending, intake, started_at=started_at, judging=judging)
         evaluation = Evaluation(
             ending.status,
             ending.error or self._output_error,
             self.done,
             self._plan.instances,
             summaries,
-            tuple(findings(self._tallies, intake, self.done)),
+            (*self._broker_findings(), *findings(self._tallies, intake, self.done)),
             manifest,
             self._spool,
+            None if self._broker is None else self._broker.preview,
         )
-        if self._request.output is None or self._spool is None:
+        if self._request.output is None or self._spool is None or evaluation.preview is not None:
             return evaluation
         try:
             evaluation.write(self._request.output)
@@ -126,6 +144,21 @@ class RunScores:
             self._output_error = error
             self._spool.close()
             self._spool = None
+
+    def _broker_findings(self) -> list[Finding]:
+        if self._broker is None:
+            return []
+        from evalsi_kernel.broker.broker_findings import broker_findings  # Only a run with a judge has any.
+
+        return broker_findings(self._broker, self._asking)
+
+    def _billed(self, tally: Tally) -> list[Summary]:
+        """The summaries of an evaluator, with what its questions to a model took."""
+        summaries = self._summaries(tally)
+        if self._broker is None or not tally.instance.info.asks:
+            return summaries
+        bill = self._broker.ledger.bill(tally.instance.session)
+        return [replace(summary, judge=bill) for summary in summaries]
 
     def _summaries(self, tally: Tally) -> list[Summary]:
         session = tally.instance.session

@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from evalsi_kernel.connection import not_bound
 from evalsi_kernel.engine import score_chunks
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.event_loop import finished, run_in_loop, stopped_by_interrupt
+from evalsi_kernel.extensions import Extensions
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import IntervalMethod
 from evalsi_kernel.planning import Plan
@@ -22,26 +25,78 @@ from evalsi_kernel.run_scores import RunScores
 from evalsi_kernel.sources import Source
 from evalsi_kernel.status import Ending, Status
 
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.broker.settings import BrokerSettings
+
 STOPPING = "stopping; what is finished is kept (Ctrl-C again stops at once)"
 
 
-def run(request: Request, source: Source, plan: Plan, method: IntervalMethod | None, listener: Listener) -> Evaluation:
+def run(
+    request: Request,
+    source: Source,
+    plan: Plan,
+    *,
+    method: IntervalMethod | None,
+    extensions: Extensions,
+    listener: Listener,
+) -> Evaluation:
     """Run a plan to its end.
 
     Raises:
         EvalsiError: a pack cannot start or refuses a param, the data has no record, or the output cannot be written.
     """
-    return run_in_loop(lambda: _run(request, source, plan, method, listener))
+    return run_in_loop(lambda: _run(request, source, plan, method=method, extensions=extensions, listener=listener))
 
 
 async def _run(
-    request: Request, source: Source, plan: Plan, method: IntervalMethod | None, listener: Listener
+    request: Request,
+    source: Source,
+    plan: Plan,
+    *,
+    method: IntervalMethod | None,
+    extensions: Extensions,
+    listener: Listener,
+) -> Evaluation:
+    try:
+        broker = None if request.models is None else await _broker(request, request.models, extensions, listener)
+    except BaseException:
+        plan.abandon()
+        raise
+    try:
+        return await _score(request, source, plan, method=method, broker=broker, listener=listener)
+    finally:
+        if broker is not None:
+            await broker.close()
+
+
+async def _broker(request: Request, models: BrokerSettings, extensions: Extensions, listener: Listener) -> Broker:
+    from evalsi_kernel.broker.opening import open_broker  # SQLite and all that a run without a judge need not load.
+
+    return await open_broker(
+        models,
+        extensions,
+        keep_replies=request.keeps_results,
+        folder=request.output.parent if request.output else None,
+        on_note=listener.on_note,
+    )
+
+
+async def _score(
+    request: Request,
+    source: Source,
+    plan: Plan,
+    *,
+    method: IntervalMethod | None,
+    broker: Broker | None,
+    listener: Listener,
 ) -> Evaluation:
     stop = asyncio.Event()
     started_at = datetime.now(UTC)
-    pools = [Pool(group.launch, group.openings, group.limits, group.first) for group in plan.groups]
+    answer = not_bound if broker is None else broker.answer
+    pools = [Pool(group.launch, group.openings, group.limits, group.first, answer) for group in plan.groups]
     intake = Intake(source, request.mapping, request.limit, request.cluster_by)
-    scoring = RunScores(plan, pools, request, method, listener)
+    scoring = RunScores(plan, pools, request, method=method, broker=broker, listener=listener)
     try:
         await _start(pools)
         with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):

@@ -3,14 +3,19 @@
 Knows nothing of evaluators, packs or files. A failure is never a number: only scored values reach the mean.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .clusters import ClusterSums
 from .intervals import Interval, IntervalMethod
 from .samples import LabelSample, NumberSample, PassSample
 from .student_t import require_level
+
+if TYPE_CHECKING:
+    from .broker.ledger import Bill
 
 MetricKind = Literal["pass", "number", "label"]
 
@@ -34,6 +39,7 @@ class Summary:
         unit: unit of the mean, if declared.
         higher_is_better: the declared direction; None where neither is better.
         clusters: number of clusters; None where records count one by one.
+        judge: what the evaluator's questions to a model took; None where it asks none.
     """
 
     metric: str
@@ -50,6 +56,7 @@ class Summary:
     unit: str | None = None
     higher_is_better: bool | None = None
     clusters: int | None = None
+    judge: Bill | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes under their own names, as JSON values; `ci` as {low, high, level, method}."""
@@ -69,6 +76,7 @@ class Summary:
             "unit": self.unit,
             "higher_is_better": self.higher_is_better,
             "clusters": self.clusters,
+            "judge": self.judge and self.judge._asdict(),
         }
 
 

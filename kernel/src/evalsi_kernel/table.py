@@ -12,9 +12,9 @@ from unicodedata import category, east_asian_width
 from evalsi_kernel.summaries import Summary
 
 MAX_LABELS = 20
-COLUMNS = ("metric", "n", "mean", "CI", "skipped", "errors", "cancelled")
+JUDGE_COLUMNS = ("calls", "cached", "cost")
 # Counts stand under each other's last digit; everything else stands at its left.
-_RIGHT = {"n", "skipped", "errors", "cancelled"}
+_RIGHT = {"n", "skipped", "errors", "cancelled", *JUDGE_COLUMNS}
 _SMALL = 0.001
 _MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -26,21 +26,21 @@ def text_table(records: int, evaluators: int, summaries: Sequence[Summary], stat
     lines = [_headline(records, evaluators, status), ""]
     for row in [header, *rows]:
         cells = [
-            _padded(cell, width, right=name in _RIGHT) for name, cell, width in zip(COLUMNS, row, widths, strict=False)
+            _padded(cell, width, right=name in _RIGHT) for name, cell, width in zip(header, row, widths, strict=True)
         ]
         lines.append("  ".join(cells).rstrip())
-    labels = [f"{_printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
+    labels = [f"{printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
     return "\n".join([*lines, "", *labels] if labels else lines)
 
 
 def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
     """The same table in Markdown, the labels as a list."""
     header, rows = _cells(summaries)
-    rules = ["---:" if name in _RIGHT else "---" for name, _ in zip(COLUMNS, header, strict=False)]
+    rules = ["---:" if name in _RIGHT else "---" for name in header]
     lines = [_headline(records, evaluators, status), "", _markdown_row(header), _markdown_row(rules)]
     lines += [_markdown_row([_escaped(row[0]), *row[1:]]) for row in rows]
     labels = [
-        f"- {_escaped(_printable(summary.metric))}: {_escaped(_labels(summary))}"
+        f"- {_escaped(printable(summary.metric))}: {_escaped(_labels(summary))}"
         for summary in summaries
         if summary.labels
     ]
@@ -62,7 +62,7 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
     header = ["metric", "n", "mean", level, "skipped", "errors"]
     rows = [
         [
-            _printable(summary.metric),
+            printable(summary.metric),
             str(summary.n),
             "-" if summary.mean is None else _number(summary.mean),
             "-" if summary.ci is None else f"[{_number(summary.ci.low)}, {_number(summary.ci.high)}]",
@@ -75,7 +75,17 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
         header.append("cancelled")
         for row, summary in zip(rows, summaries, strict=True):
             row.append(str(summary.cancelled))
+    if any(summary.judge for summary in summaries):
+        header += JUDGE_COLUMNS
+        for row, summary in zip(rows, summaries, strict=True):
+            row.extend(_judged(summary))
     return header, rows
+
+
+def _judged(summary: Summary) -> list[str]:
+    """What an evaluator's questions took; of one with several metrics each row says it, and it was paid for once."""
+    bill = summary.judge
+    return ["-", "-", "-"] if bill is None else [f"{bill.calls:,}", f"{bill.cached:,}", bill.shown_cost]
 
 
 def _number(value: float) -> str:
@@ -85,7 +95,7 @@ def _number(value: float) -> str:
 
 
 def _labels(summary: Summary) -> str:
-    counts = [f"{_printable(label)} {count:,}" for label, count in summary.labels.items()]
+    counts = [f"{printable(label)} {count:,}" for label, count in summary.labels.items()]
     more = len(counts) - MAX_LABELS
     return ", ".join([*counts[:MAX_LABELS], f"and {more:,} more"] if more > 0 else counts)
 
@@ -104,7 +114,8 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
     return blanks + cell if right else cell + blanks
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text with what cannot be printed, such as a line's end or a terminal's command, escaped."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

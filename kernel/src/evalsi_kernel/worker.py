@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from evalsi_kernel.chunks import Flight
-from evalsi_kernel.connection import Connection, RequestFailed
+from evalsi_kernel.connection import Answer, Connection, RequestFailed, not_bound
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.launch import Launch, Opening
 from evalsi_kernel.pack_process import PackProcess, attach
@@ -74,9 +74,10 @@ class Worker:
             RequestFailed: the pack failed the request or is gone; the flight knows what is still open.
         """
 
-        def take(items: list[list[Any]]) -> None:
+        def take(items: list[Any], runs: list[Any]) -> None:
             self.progress_at = monotonic()
             flight.take(items)
+            flight.take_runs(runs)
 
         body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
         if len(self.flights) < 2:
@@ -130,15 +131,15 @@ class Worker:
         await self.connection.close()
 
 
-async def start_worker(launch: Launch, spawned: Spawned | None = None) -> Worker:
-    """Start a pack, unless its process was spawned before, and greet it.
+async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: Answer = not_bound) -> Worker:
+    """Start a pack, unless its process was spawned before, and greet it; `answer` serves what it asks for.
 
     Raises:
         PackEnvironmentError: it cannot be started at all.
         PackError: it ended, refused or kept silent before it answered hello.
     """
     transport, process = await _transport(launch, spawned)
-    worker = Worker(launch, Connection(transport), process)
+    worker = Worker(launch, Connection(transport, answer), process)
     try:
         await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
     except RequestFailed as failure:

@@ -19,6 +19,7 @@ from evalsi_protocol.channels import Channel
 if TYPE_CHECKING:
     import pandas
 
+    from evalsi_kernel.broker.settings import BrokerSettings
     from evalsi_kernel.evaluated import Evaluation
     from evalsi_kernel.planning import LocalPack, Wanted
     from evalsi_kernel.request import Request
@@ -89,6 +90,13 @@ class Result:
         columns = ["record_id", "evaluator", "metric", "outcome", "value", "label", "explanation", "reason"]
         return pandas.DataFrame(list(self._rows()), columns=columns)
 
+    @property
+    def judge_replies(self) -> list[dict[str, Any]]:
+        """Every raw reply of a model, under the `ref` by which results name it; read from disk."""
+        spool = self._evaluation.spool
+        assert spool is not None  # evaluate() always keeps the results.
+        return list(spool.judge_replies())
+
     def _rows(self) -> Iterator[dict[str, Any]]:
         for result in self._spooled("results"):
             shared = {key: result.get(key) for key in ("record_id", "evaluator", "outcome", "reason")}
@@ -117,10 +125,16 @@ def evaluate(
     mapping: Mapping[str, str] | None = None,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
-    concurrency: int = 16,
+    concurrency: int | None = None,
     cluster_by: str | None = None,
     confidence: float = 0.95,
     ci: str = "auto",
+    judge: str | Mapping[str, Any] | None = None,
+    embed: str | Mapping[str, Any] | None = None,
+    cache: bool = True,
+    budget_usd: float | None = None,
+    budget_tokens: int | None = None,
+    prices: str | Path | None = None,
     output: str | Path | None = None,
     quiet: bool = False,
 ) -> Result:
@@ -133,10 +147,17 @@ def evaluate(
         mapping: record field → column, such as `{"input": "question"}`.
         params: evaluator's name → its params.
         limit: score so many records only.
-        concurrency: records in flight at once where evaluators wait (async functions, judges).
+        concurrency: records in flight at once where evaluators wait; None takes 16, or 64 where a pack asks a judge.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
         confidence: level of the intervals.
         ci: "auto" or "bootstrap".
+        judge: the model that judges: its name, or a dict with `model` and what else `--judge-…` says of it, such as
+            `{"model": "my-judge", "base_url": "http://localhost:8000/v1"}`. There is no default.
+        embed: the model that makes embeddings, likewise.
+        cache: take replies of models from the cache, and keep new ones there.
+        budget_usd: what all calls to models together may cost.
+        budget_tokens: what they may take.
+        prices: a file of prices (TOML) that go before those that come along.
         output: also write `results.json` there, even when interrupted.
         quiet: say nothing on stderr while environments are built.
 
@@ -161,6 +182,7 @@ def evaluate(
         cluster_by=cluster_by,
         confidence=confidence,
         ci=ci,
+        models=_models(judge, embed, cache=cache, budget_tokens=budget_tokens, budget_usd=budget_usd, prices=prices),
         output=None if output is None else Path(output),
         keep_results=True,
     )
@@ -212,6 +234,33 @@ def _local_pack(definitions: dict[str, Definition], make: type[LocalPack]) -> Lo
         Host(channel, "this process", "0", lambda: definitions).serve()
 
     return make(tuple(definition.to_dict() for definition in definitions.values()), serve)
+
+
+def _models(
+    judge: str | Mapping[str, Any] | None,
+    embed: str | Mapping[str, Any] | None,
+    *,
+    cache: bool,
+    budget_tokens: int | None,
+    budget_usd: float | None,
+    prices: str | Path | None,
+) -> BrokerSettings | None:
+    from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
+    from evalsi_kernel.errors import UsageError
+
+    roles = {}
+    for role, name, given in ((PRIMARY, "judge", judge), (EMBED, "embed", embed)):
+        if given is None:
+            continue
+        settings = {"model": given} if isinstance(given, str) else dict(given)
+        unknown = settings.keys() - set(ModelSettings._fields)
+        if unknown or not settings.get("model"):
+            what = f"has the key {sorted(unknown)[0]!r}" if unknown else "names no model"
+            raise UsageError(f"{name} {what}.", f"Its keys are {', '.join(ModelSettings._fields)}.")
+        roles[role] = ModelSettings(**settings)
+    if not roles:
+        return None
+    return BrokerSettings(roles, cache, budget_tokens, budget_usd, None if prices is None else Path(prices))
 
 
 def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:

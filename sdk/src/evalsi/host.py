@@ -22,7 +22,6 @@ from evalsi.scoring import Running
 from evalsi.work import Work
 from evalsi_protocol.channels import Channel
 from evalsi_protocol.errors import LocalMisuse, WireError
-from evalsi_protocol.limits import DEFAULT_WINDOW
 from evalsi_protocol.machine import (
     CancelReceived,
     ErrorReceived,
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 
 Load = Callable[[], dict[str, Definition]]
 LEAVE_S = 5.0
+WINDOW = 64
+"""How many `score` requests are taken in: for one that waits, of large records, as many as it may have in flight."""
 _KERNEL_GONE = WireError("protocol.eof", "The kernel went away.", "", "kernel")
 
 
@@ -70,7 +71,7 @@ class Host:
         version: str,
         load: Load,
         *,
-        window: int = DEFAULT_WINDOW,
+        window: int = WINDOW,
         on_over: Callable[[], object] | None = None,
     ) -> None:
         self.window = window
@@ -108,9 +109,9 @@ class Host:
         """Whether the kernel no longer wants this request's answer."""
         return request_id in self._cancelled
 
-    def open_buffer(self, request_id: int) -> ItemBuffer:
-        """The buffer for the items of a request; a ping flushes it too."""
-        buffer = ItemBuffer(request_id, self._send_event)
+    def open_buffer(self, request_id: int, *, takes_runs: bool) -> ItemBuffer:
+        """The buffer for the outcomes of a request, as items or also as runs; a ping flushes it too."""
+        buffer = ItemBuffer(request_id, self._send_event, takes_runs=takes_runs)
         self._buffers[request_id] = buffer
         return buffer
 

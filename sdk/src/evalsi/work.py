@@ -21,9 +21,11 @@ from evalsi.scoring import Running, Sessions, score_records
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.greeting import choose_major, pack_hello
 from evalsi_protocol.machine import RequestReceived
+from evalsi_protocol.methods import ITEM_RUNS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from types import ModuleType
 
     from evalsi.async_scoring import AsyncScorer
 
@@ -37,7 +39,7 @@ class Answering(Protocol):
 
     def is_cancelled(self, request_id: int) -> bool: ...
 
-    def open_buffer(self, request_id: int) -> ItemBuffer: ...
+    def open_buffer(self, request_id: int, *, takes_runs: bool) -> ItemBuffer: ...
 
     def respond(self, request_id: int, body: dict[str, Any]) -> None: ...
 
@@ -71,6 +73,7 @@ class Work:
         self._async: AsyncScorer | None = None
         self._abandoned = False
         self._concurrency = 16
+        self._takes_runs = False
 
     def do(self, request: RequestReceived) -> None:
         """Do one request and answer it, now or (async scoring) later; whatever fails is the answer."""
@@ -120,8 +123,12 @@ class Work:
         major = choose_major(request.body)
         if isinstance(major, WireError):
             raise Refusal(major.code, major.message, major.mend, major.blame)
+        capabilities = request.body.get("capabilities")
+        self._takes_runs = isinstance(capabilities, list) and ITEM_RUNS in capabilities
         self._definitions = self._load()
-        return pack_hello(major, self._name, self._version, {"score", "aggregate"}, window=self._host.window)
+        return pack_hello(
+            major, self._name, self._version, {"score", "aggregate", "plan", "reduce"}, window=self._host.window
+        )
 
     def _describe(self, request: RequestReceived) -> dict[str, Any]:
         return {
@@ -152,7 +159,7 @@ class Work:
     def _score(self, request: RequestReceived) -> dict[str, Any] | None:
         sessions = self._sessions(_field(request.body, "sessions", list))
         records = _field(request.body, "records", list)
-        buffer = self._host.open_buffer(request.id)
+        buffer = self._host.open_buffer(request.id, takes_runs=self._takes_runs)
         if any(opened.is_async for _, opened in sessions):
             self._score_async(request.id, records, sessions, buffer)
             return None
@@ -176,6 +183,18 @@ class Work:
         del self._aggregations[session]
         return aggregation.finish(_field(body, "resamples", int, 0), _field(body, "seed", int, 0))
 
+    def _plan(self, request: RequestReceived) -> dict[str, Any]:
+        opened, planning = self._planned(request)
+        return {"plans": planning.plan_records(opened, _field(request.body, "records", list))}
+
+    def _reduce(self, request: RequestReceived) -> dict[str, Any]:
+        opened, planning = self._planned(request)
+        records, replies = _field(request.body, "records", list), _field(request.body, "replies", list)
+        if len(records) != len(replies):
+            message = f"{len(records)} records came with {len(replies)} lists of replies."
+            raise Refusal("protocol.body", message, "Follow the protocol's specification.", "kernel")
+        return {"outcomes": planning.reduce_records(opened, records, replies)}
+
     def _close(self, request: RequestReceived) -> dict[str, Any]:
         session = _field(request.body, "session", int)
         self._opened.pop(session, None)
@@ -188,6 +207,15 @@ class Work:
         return {}
 
     # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _planned(self, request: RequestReceived) -> tuple[Opened, ModuleType]:
+        ((_, opened),) = self._sessions([_field(request.body, "session", int)])
+        if not hasattr(opened.instance, "plan"):
+            message = f"{opened.definition.name} has no pure form: it asks while it scores."
+            raise Refusal("pack.not_supported", message, "Score with it.", "pack")
+        from evalsi import planning  # Few packs judge.
+
+        return opened, planning
 
     def _sessions(self, ids: list[Any]) -> Sessions:
         missing = [session for session in ids if type(session) is not int or session not in self._opened]

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsi_cli.completions import complete_evaluators
 from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
+from evalsi_cli.models import add_model_flags, models_of, preview_text
 from evalsi_cli.terminal import ProgressLine, as_json, paint
+from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.errors import UsageError
 from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.status import Status
 
@@ -59,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="set a param (JSON when it parses as JSON)",
     )
     add("--limit", type=int, metavar="N", help="score the first N records only")
-    add("--concurrency", type=int, default=16, metavar="N", help="records in flight where evaluators wait (16)")
+    add("--concurrency", type=int, metavar="N", help="records in flight where evaluators wait (16; 64 for a judge)")
     add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
     add("--cluster-by", metavar="KEY", help="metadata key of correlated records; intervals then respect it")
     add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")
@@ -67,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="FILE", help="write results.json there")
     add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
     add("--quiet", action="store_true", help="no progress and no notices")
+    add_model_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,29 +83,19 @@ def run(options: argparse.Namespace) -> int:
         cluster_by=options.cluster_by,
         confidence=options.confidence,
         ci=options.ci,
+        models=models_of(options),
         output=options.output,
     )
     try:
         evaluation = evaluate(request, default_catalog(), listener=Listener(progress.note, progress.show))
     finally:
         progress.clear()
+    if evaluation.preview is not None:
+        preview = evaluation.preview
+        print(as_json(preview.to_dict()) if options.format == "json" else preview_text(preview))
+        return OK
     print(rendered(evaluation, options.format))
     return _tell_findings(evaluation, quiet=options.quiet)
-
-
-def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:
-    """Read `--evaluators`: comma-separated refs, each with an optional `name=` before it.
-
-    Raises:
-        UsageError: an empty name.
-    """
-    wanted = []
-    for word in (part.strip() for text in words for part in text.split(",")):
-        name, equals, ref = word.rpartition("=")
-        if not ref or (equals and not name):
-            raise UsageError(f"--evaluators has an empty name in {','.join(words)!r}.", "Write a,b or name=a.")
-        wanted.append(Wanted(ref, name or None))
-    return wanted
 
 
 def rendered(evaluation: Evaluation, form: str) -> str:

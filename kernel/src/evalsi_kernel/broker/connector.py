@@ -40,6 +40,9 @@ class ProviderError(Exception):
         retry_after_s: how long the provider asks to wait; None when it does not say.
         is_final: every other call would fail the same way (a wrong key, an unknown model), so none need be made.
         tokens: what the call took all the same.
+
+    Attributes:
+        calls: how many calls were made until it was given up; the broker counts them.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class ProviderError(Exception):
         self.retry_after_s = retry_after_s
         self.is_final = is_final
         self.tokens = tokens
+        self.calls = 1
 
 
 class Connector(Protocol):

@@ -1,0 +1,54 @@
+"""The commands that extensions bring: their names from the index, their code when one is used.
+
+It must not know what a command does.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from evalsi_cli.models import add_model_flags, models_of
+from evalsi_cli.terminal import ProgressLine
+from evalsi_cli.wanted import wanted_evaluators
+from evalsi_kernel.broker.settings import BrokerSettings
+from evalsi_kernel.commands import Command
+from evalsi_kernel.extensions import command, default_extensions
+from evalsi_kernel.planning import Wanted
+from evalsi_kernel.request import Listener
+
+
+class Toolkit:
+    """What a command of an extension is lent."""
+
+    def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags that name models."""
+        add_model_flags(parser)
+
+    def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
+        """The models that flags and variables name."""
+        return models_of(options)
+
+    def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
+        """Read `--evaluators`."""
+        return wanted_evaluators(words)
+
+    def listener(self, *, total: int | None = None, quiet: bool = False) -> Listener:
+        """Who shows progress and notes."""
+        progress = ProgressLine(total, quiet=quiet)
+        return Listener(progress.note, progress.show)
+
+
+def extension_commands() -> dict[str, str]:
+    """Name → the line that `--help` shows; nothing is imported."""
+    commands: dict[str, str] = {}
+    for info in default_extensions().infos:
+        provided = info.provides.get("commands")
+        if isinstance(provided, dict):
+            commands |= provided
+    return commands
+
+
+def load_command(name: str) -> Command:
+    """The command of an extension; raises `ConfigError` where it cannot be imported."""
+    return command(name, Toolkit(), default_extensions())

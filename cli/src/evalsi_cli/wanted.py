@@ -1,0 +1,26 @@
+"""Reads `--evaluators`: which evaluators a user wants, and under which names.
+
+It must not know whether they exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalsi_kernel.errors import UsageError
+from evalsi_kernel.planning import Wanted
+
+
+def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:
+    """Read comma-separated refs, each with an optional `name=` before it.
+
+    Raises:
+        UsageError: an empty name.
+    """
+    wanted = []
+    for word in (part.strip() for text in words for part in text.split(",")):
+        name, equals, ref = word.rpartition("=")
+        if not ref or (equals and not name):
+            raise UsageError(f"--evaluators has an empty name in {','.join(words)!r}.", "Write a,b or name=a.")
+        wanted.append(Wanted(ref, name or None))
+    return wanted

@@ -1,0 +1,215 @@
+"""What packs ask for, answered: every model call of a run goes through here, each booked on who asked.
+
+It must not know a provider, nor how a call is made (`judge`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.caller import NOTHING, CallFailed
+from evalsi_kernel.broker.embedder import Embedder
+from evalsi_kernel.broker.flights import Flights
+from evalsi_kernel.broker.judge import REF_CHARS, Judge, Resolved, Unresolved
+from evalsi_kernel.broker.judge_cache import JudgeCache
+from evalsi_kernel.broker.judge_key import JudgeKey
+from evalsi_kernel.broker.ledger import Entry, Ledger
+from evalsi_kernel.broker.preview import Preview
+from evalsi_kernel.broker.prices import PriceTable, input_tokens_bound
+from evalsi_kernel.broker.reply_log import ReplyLog
+from evalsi_kernel.broker.settings import EMBED
+from evalsi_kernel.broker.verdict import VerdictError, check_schema
+from evalsi_kernel.broker.wire import Asker, BadAsk, ask_of, asker_of, requests_of, role_of, texts_of
+from evalsi_kernel.connection import RequestFailed, not_bound
+from evalsi_protocol.errors import WireError
+
+
+class Broker:
+    """Answers `judge.ask` and `embed.ask`.
+
+    Args:
+        judges: role → model that judges.
+        embedder: the model that makes vectors; None where there is none.
+        cache: of replies, to be closed at the end; None where there is none.
+        ledger: where everything is booked.
+        prices: by which it was booked.
+        replies: where raw replies are written down; None keeps none.
+        preview: counts calls instead of making them; None makes them.
+
+    Attributes:
+        error: why raw replies are no longer written down; None as long as they are.
+        over_budget: how many questions the budget did not cover.
+    """
+
+    def __init__(
+        self,
+        judges: Mapping[str, Judge],
+        embedder: Embedder | None,
+        *,
+        cache: JudgeCache | None,
+        ledger: Ledger,
+        prices: PriceTable,
+        replies: ReplyLog | None = None,
+        preview: Preview | None = None,
+    ) -> None:
+        self.judges = judges
+        self.embedder = embedder
+        self.ledger = ledger
+        self.prices = prices
+        self.replies = replies
+        self.preview = preview
+        self.error: OSError | None = None
+        self.over_budget = 0
+        self._cache = cache
+        self._flights: Flights[tuple[str, str], Resolved] = Flights()
+
+    async def answer(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Serve a request of a pack.
+
+        Raises:
+            RequestFailed: nothing serves it, or it cannot be read.
+        """
+        try:
+            if method == "judge.ask" and self.judges:
+                return await self._judge(body)
+            if method == "embed.ask" and self.embedder is not None:
+                return await self._embed(self.embedder, body)
+        except BadAsk as bad:
+            raise RequestFailed(bad.error) from bad
+        return await not_bound(method, body)
+
+    def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
+        """The references of what each record's evaluations asked, which the ledger then forgets."""
+        return {
+            session: [[entry.ref for entry in self.ledger.take(session, record)] for record in record_ids]
+            for session in sessions
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The models and what they took, as JSON for the manifest; it holds no secret."""
+        return {
+            "roles": {
+                role: {
+                    **judge.connector.identity,
+                    "effort": judge.model.effort,
+                    "max_tokens": judge.model.max_tokens,
+                    "temperature": judge.model.temperature,
+                }
+                for role, judge in self._models().items()
+            },
+            "prices": self.prices.version,
+            "cache": self._cache is not None,
+            **self.ledger.whole()._asdict(),
+        }
+
+    async def close(self) -> None:
+        """Let go of connections, and wait until the cache is written."""
+        await asyncio.gather(*(model.connector.close() for model in self._models().values()))
+        if self._cache is not None:
+            await self._cache.close()
+
+    def _models(self) -> dict[str, Judge | Embedder]:
+        return {**self.judges, **({} if self.embedder is None else {EMBED: self.embedder})}
+
+    # -- judge.ask ------------------------------------------------------------------------------------------------
+
+    async def _judge(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        asker, requests = asker_of(body), requests_of(body)
+        if len(requests) == 1:
+            return {"replies": [await self._one(asker, requests[0])]}
+        return {"replies": await asyncio.gather(*(self._one(asker, request) for request in requests))}
+
+    async def _one(self, asker: Asker, request: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            role = role_of(request)
+            judge = self._judge_of(role)
+            ask = ask_of(request, judge.model)
+            if ask.schema is not None:
+                check_schema(ask.schema)
+        except (BadAsk, VerdictError) as bad:
+            return {"error": bad.error.to_body()}
+        key = judge.key(ask)
+        try:
+            if self.preview is not None:
+                resolved, shared = await self._foreseen(judge, ask, key), False
+            else:
+                resolved, shared = await self._flights.share((role, key.digest), lambda: judge.resolve(ask, key))
+        except Unresolved as failure:
+            self._book_failure(asker, role, failure)
+            return {"error": failure.error.to_body()}
+        cached = shared or resolved.cached
+        spent = NOTHING if cached else resolved.spent
+        self.ledger.book(asker.session, asker.record_id, Entry(resolved.ref, *spent, cached=cached))
+        self._keep(key, role, resolved.reply)
+        return {
+            "value": resolved.value,
+            "text": resolved.reply.text,
+            "ref": resolved.ref,
+            "model": resolved.reply.model,
+            "cached": cached,
+            "cost_usd": spent.cost_usd,
+        }
+
+    def _judge_of(self, role: str) -> Judge:
+        judge = self.judges.get(role)
+        if judge is None:
+            raise BadAsk(f"There is no judge under the role {role!r}; there are {', '.join(self.judges)}.")
+        return judge
+
+    async def _foreseen(self, judge: Judge, ask: Ask, key: JudgeKey) -> Resolved:
+        """The cached answer, or the note that a call would be made."""
+        assert self.preview is not None
+        found = await judge.cached(ask, key)
+        if found is None:
+            self.preview.count(key, *_most(judge, ask))
+            raise Unresolved(DRY_RUN, key, NOTHING)
+        self.preview.count_cached(key)
+        return found
+
+    def _book_failure(self, asker: Asker, role: str, failure: Unresolved) -> None:
+        """Book a question without an answer; one that several asked at once is paid for by the first of them."""
+        self.over_budget += failure.error.code == "judge.budget"
+        spent = failure.spent if failure.spent.calls and not failure.is_booked else NOTHING
+        failure.is_booked = True
+        entry = Entry(failure.ref, *spent, failed=True)
+        self.ledger.book(asker.session, asker.record_id, entry)
+        if failure.reply is not None:
+            self._keep(failure.key, role, failure.reply, failure.error.message)
+
+    def _keep(self, key: JudgeKey, role: str, reply: Reply, problem: str = "") -> None:
+        if self.replies is None:
+            return
+        try:
+            self.replies.add(key.digest[:REF_CHARS], key, role, reply, problem)
+        except OSError as error:
+            # The disk is full: the numbers are worth more than the replies, and the results file will say so.
+            self.error, self.replies = error, None
+
+    # -- embed.ask ------------------------------------------------------------------------------------------------
+
+    async def _embed(self, embedder: Embedder, body: Mapping[str, Any]) -> dict[str, Any]:
+        asker, texts = asker_of(body), texts_of(body)
+        if self.preview is not None:
+            raise RequestFailed(DRY_RUN)
+        try:
+            made = await embedder.embed(texts)
+        except CallFailed as failure:
+            self.over_budget += failure.error.code == "judge.budget"
+            entry = Entry("", *failure.spent, failed=True)
+            self.ledger.book(asker.session, asker.record_id, entry)
+            raise RequestFailed(failure.error) from failure
+        entry = Entry("", *made.spent, cached=made.cached)
+        self.ledger.book(asker.session, asker.record_id, entry)
+        return {"vectors": made.vectors}
+
+
+def _most(judge: Judge, ask: Ask) -> tuple[int, float | None]:
+    """The most that a question can take without a repair: tokens, and USD or None where no price is known."""
+    bound = input_tokens_bound(ask)
+    return bound + ask.max_tokens, judge.caller.worst_case_usd(bound, ask.max_tokens)
+
+
+DRY_RUN = WireError("judge.dry_run", "No call was made, because this is a dry run.", "", "config")

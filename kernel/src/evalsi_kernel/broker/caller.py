@@ -1,0 +1,121 @@
+"""Calls to one model: within the budget, at the model's pace, tried again, and priced.
+
+It must not know what is asked, nor what a reply is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol, TypeVar
+
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+from evalsi_kernel.broker.budget import Budget, BudgetSpent
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries
+from evalsi_kernel.broker.settings import ModelSettings
+from evalsi_protocol.errors import WireError
+
+
+class Spent(NamedTuple):
+    """What calls took.
+
+    Args:
+        tokens: of all together.
+        cost_usd: of all together; None is unknown.
+        calls: how many were made.
+    """
+
+    tokens: Tokens = UNKNOWN_TOKENS
+    cost_usd: float | None = None
+    calls: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """Both together; what is unknown of either is unknown of both."""
+        pairs = zip(self.tokens, other.tokens, strict=True)
+        tokens = Tokens(*(None if one is None or two is None else one + two for one, two in pairs))
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Spent(tokens, (self.cost_usd or 0) + (other.cost_usd or 0) if known else None, self.calls + other.calls)
+
+
+NOTHING = Spent(Tokens(0, 0, 0, 0, 0), 0.0)
+
+
+class CallFailed(Exception):
+    """No call brought a reply: why, and what they took all the same."""
+
+    def __init__(self, error: WireError, spent: Spent) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.spent = spent
+
+
+class Counted(Protocol):
+    """What a call brings says what it took."""
+
+    @property
+    def tokens(self) -> Tokens: ...
+
+
+R = TypeVar("R", bound=Counted)
+
+
+class Caller:
+    """Makes the calls to a model.
+
+    Args:
+        model: what the user says of it.
+        budget: of all models of the run together.
+        prices: what tokens cost.
+        pace: how many calls may be in flight.
+    """
+
+    def __init__(self, model: ModelSettings, budget: Budget, prices: PriceTable, pace: Pace) -> None:
+        self._model = model
+        self._budget = budget
+        self._prices = prices
+        self._pace = pace
+        self._breaker = Breaker()
+        self._policy = RetryPolicy()
+
+    async def call(
+        self, make: Callable[[], Awaitable[R]], max_input_tokens: int, max_output_tokens: int
+    ) -> tuple[R, Spent]:
+        """What a call brings, and what it took.
+
+        Args:
+            make: makes one call; raises `ProviderError`.
+            max_input_tokens: the most that the prompt can take.
+            max_output_tokens: the most that the reply can take.
+
+        Raises:
+            CallFailed: the budget does not cover it, or every try failed.
+        """
+        most_usd = self.worst_case_usd(max_input_tokens, max_output_tokens)
+        try:
+            reservation = await self._budget.reserve(max_input_tokens + max_output_tokens, most_usd)
+        except BudgetSpent as refusal:
+            raise CallFailed(refusal.error, NOTHING) from refusal
+        try:
+            reply = await call_with_retries(make, self._pace, self._policy, self._breaker)
+        except ProviderError as failure:
+            spent = self._spent(failure.tokens) if failure.calls else NOTHING
+            if failure.calls:
+                reservation.settle(spent.tokens, spent.cost_usd)
+            else:
+                reservation.release()
+            raise CallFailed(failure.error, spent) from failure
+        except BaseException:
+            reservation.release()
+            raise
+        spent = self._spent(reply.tokens)
+        reservation.settle(spent.tokens, spent.cost_usd)
+        return reply, spent
+
+    def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
+        """The most that a call can cost; None where no price is known."""
+        return self._prices.worst_case_usd(self._model.provider, self._model.model, max_input_tokens, max_output_tokens)
+
+    def _spent(self, tokens: Tokens) -> Spent:
+        return Spent(tokens, self._prices.cost_usd(self._model.provider, self._model.model, tokens), 1)

@@ -1,0 +1,71 @@
+"""From what a user says of the models to a broker that is ready: connectors made, prices read, the cache at hand.
+
+It must not know how a question is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from evalsi_kernel.broker.broker import Broker
+from evalsi_kernel.broker.budget import Budget
+from evalsi_kernel.broker.cache_store import default_cache_path
+from evalsi_kernel.broker.caller import Caller
+from evalsi_kernel.broker.connector import ConnectorSettings
+from evalsi_kernel.broker.embedder import Embedder
+from evalsi_kernel.broker.judge import Judge
+from evalsi_kernel.broker.judge_cache import JudgeCache
+from evalsi_kernel.broker.ledger import Ledger
+from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.preview import Preview
+from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.reply_log import ReplyLog
+from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
+from evalsi_kernel.errors import OutputError
+from evalsi_kernel.extensions import Extensions, connector, price_file
+
+Note = Callable[[str], None]
+
+
+async def open_broker(
+    settings: BrokerSettings, extensions: Extensions, *, keep_replies: bool, folder: Path | None, on_note: Note
+) -> Broker:
+    """Make the broker of a run, within its event loop.
+
+    Args:
+        settings: which models, and what they may cost.
+        extensions: where connectors and prices come from.
+        keep_replies: write raw replies down.
+        folder: where they lie until the end of the run; None means the system's place for temporary files.
+        on_note: gets a sentence for a person, such as that the cache cannot be used or that a provider asks to wait.
+
+    Raises:
+        ConfigError: no extension provides a connector, a key is missing, or a file of prices cannot be read.
+        OutputError: raw replies cannot be written down.
+    """
+    shipped = [price_file(model.provider, extensions) for model in settings.roles.values()]
+    prices = PriceTable.load([path for path in [*shipped, settings.prices] if path is not None])
+    budget = Budget(settings.max_tokens, settings.max_usd)
+    cache = JudgeCache(default_cache_path(), on_note=on_note) if settings.use_cache else None
+    judges: dict[str, Judge] = {}
+    embedder = None
+    for role, model in settings.roles.items():
+        made = connector(_connector_settings(model), extensions)
+        caller = Caller(model, budget, prices, Pace(model.max_in_flight, on_wait=on_note))
+        if role == EMBED:
+            embedder = Embedder(model, made, caller, cache)
+        else:
+            judges[role] = Judge(model, made, caller, cache)
+    try:
+        replies = ReplyLog(folder) if keep_replies else None
+    except OSError as error:
+        raise OutputError(f"Replies cannot be written to {folder}: {error.strerror}.", "Free some space.") from error
+    preview = Preview() if settings.dry_run else None
+    return Broker(judges, embedder, cache=cache, ledger=Ledger(), prices=prices, replies=replies, preview=preview)
+
+
+def _connector_settings(model: ModelSettings) -> ConnectorSettings:
+    return ConnectorSettings(
+        model.provider, model.model, model.base_url, model.api_key_env, model.timeout_s, model.max_in_flight
+    )

@@ -1,0 +1,60 @@
+"""Every raw reply of a run, written down once under its reference, for results.json.
+
+It must not know what a reply is worth.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from evalsi_kernel.line_spool import LineSpool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalsi_kernel.broker.ask import Reply
+    from evalsi_kernel.broker.judge_key import JudgeKey
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+class ReplyLog:
+    """Replies on disk until the end of the run; memory holds eight bytes a reply.
+
+    Args:
+        folder: where they lie; None means the system's place for temporary files.
+
+    Attributes:
+        lines: the replies as JSON.
+
+    Raises:
+        OSError: nothing can be written there; `add` raises it too when the disk is full.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.lines = LineSpool(folder)
+        self._known: set[int] = set()
+
+    def add(self, ref: str, key: JudgeKey, role: str, reply: Reply, problem: str = "") -> None:
+        """Write a reply down, unless one of this reference was; `problem` says why it is no answer."""
+        number = int(ref, 16)
+        if number in self._known:
+            return
+        self._known.add(number)
+        entry: dict[str, Any] = {
+            "ref": ref,
+            "key": key.digest,
+            "fields": dict(key.fields),
+            "role": role,
+            "model": reply.model,
+            "provider_id": reply.provider_id,
+            "finish": reply.finish,
+            "form": reply.form,
+            "tokens": reply.tokens._asdict(),
+            # Half a surrogate pair has no UTF-8; it stands escaped.
+            "text": reply.text.encode("utf-8", "backslashreplace").decode(),
+        }
+        if problem:
+            entry["problem"] = problem
+        self.lines.append([_encode(entry)])

@@ -1,0 +1,98 @@
+"""`judge.ask` and `embed.ask` as they stand on the wire: read with care, for a pack may send anything.
+
+It must not know how an ask is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from evalsi_kernel.broker.ask import Ask
+from evalsi_kernel.broker.settings import PRIMARY, ModelSettings
+from evalsi_protocol.errors import WireError
+
+ROLES = frozenset({"system", "user", "assistant"})
+MAX_REQUESTS = 1024
+
+
+class BadAsk(Exception):
+    """What a pack asks for cannot be asked; the error says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.error = WireError("protocol.body", message, "Mend the pack.", "pack")
+
+
+class Asker(NamedTuple):
+    """On whose behalf it is asked, so that what it costs is booked there."""
+
+    session: int
+    record_id: str
+
+
+def asker_of(body: Mapping[str, Any]) -> Asker:
+    """Who asks; raises `BadAsk`."""
+    return Asker(_typed(body, "session", int, 0), _typed(body, "record", str, ""))
+
+
+def requests_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The requests of a `judge.ask`; raises `BadAsk`."""
+    requests = body.get("requests")
+    if not isinstance(requests, list) or not all(isinstance(request, dict) for request in requests):
+        raise BadAsk("judge.ask has no list of requests.")
+    if len(requests) > MAX_REQUESTS:
+        raise BadAsk(f"judge.ask has {len(requests):,} requests; at most {MAX_REQUESTS:,} may come at once.")
+    return requests
+
+
+def role_of(request: Mapping[str, Any]) -> str:
+    """The role that a request is for; raises `BadAsk`."""
+    role: str = _typed(request, "role", str, PRIMARY)
+    return role
+
+
+def ask_of(request: Mapping[str, Any], model: ModelSettings) -> Ask:
+    """A request as an exact question to a model, with the model's own settings where it has none; raises `BadAsk`."""
+    max_tokens = _typed(request, "max_tokens", int, model.max_tokens)
+    if max_tokens < 1:
+        raise BadAsk(f"max_tokens is {max_tokens}; a reply takes at least one.")
+    temperature = request.get("temperature", model.temperature)
+    if temperature is not None and (type(temperature) not in (int, float) or not 0 <= temperature < 1e6):
+        raise BadAsk(f"temperature is {temperature!r:.40}, which is no number of zero or more.")
+    return Ask(
+        _messages(request.get("messages")),
+        _typed(request, "schema", dict, None),
+        min(max_tokens, model.max_tokens),
+        None if temperature is None else float(temperature),
+        _typed(request, "seed", int, None),
+        model.effort,
+        _typed(request, "sample", int, 0),
+    )
+
+
+def texts_of(body: Mapping[str, Any]) -> list[str]:
+    """The texts of an `embed.ask`; raises `BadAsk`."""
+    texts = body.get("texts")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BadAsk("embed.ask has no list of texts.")
+    return texts
+
+
+def _messages(messages: Any) -> tuple[dict[str, str], ...]:
+    if not isinstance(messages, list) or not messages:
+        raise BadAsk("A question to a judge has no messages.")
+    for message in messages:
+        role = message.get("role") if isinstance(message, dict) else None
+        if role not in ROLES or not isinstance(message.get("content"), str):
+            raise BadAsk(f"A message has the role {role!r:.40}, or no text as its content.")
+    return tuple({"role": message["role"], "content": message["content"]} for message in messages)
+
+
+def _typed(body: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:
+    value = body.get(name)
+    if value is None:
+        return default
+    if type(value) is not kind:
+        raise BadAsk(f"{name} is of type {type(value).__name__}, not {kind.__name__}.")
+    return value

@@ -1,0 +1,51 @@
+"""The seam of commands that extensions bring: what one must do, and what the host's command line lends it.
+
+It must not know a command, nor how a terminal is written to.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.settings import BrokerSettings
+    from evalsi_kernel.planning import Wanted
+    from evalsi_kernel.request import Listener
+
+
+class Toolkit(Protocol):
+    """What the host's command line lends a command, so that the same flags mean the same everywhere."""
+
+    def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
+        """Add `--judge-…`, `--embed-…`, `--no-cache` and `--dry-run`."""
+        ...
+
+    def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
+        """The models that those flags and their variables name; raises `UsageError`."""
+        ...
+
+    def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
+        """Read `--evaluators`; raises `UsageError`."""
+        ...
+
+    def listener(self, *, total: int | None = None, quiet: bool = False) -> Listener:
+        """Who shows progress and notes on standard error; `quiet` shows nothing."""
+        ...
+
+
+class Command(Protocol):
+    """One command. Results go to standard output, everything else to standard error."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add flags and arguments."""
+        ...
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed.
+
+        Raises:
+            EvalsiError: it is printed with its mend, and becomes exit code 1, or 2 for a `UsageError`.
+        """
+        ...
