@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
-NAMES = ("core", "text", "rag")
+NAMES = ("core", "text", "rag", "judge")
 START = "<!-- Written from plugin.toml by tests/packs/readme_tables.py; do not edit up to the next mark. -->"
 END = "<!-- End of what is written. -->"
 
@@ -46,8 +46,8 @@ def _params(evaluator: dict[str, Any]) -> str:
 def _outputs(evaluator: dict[str, Any]) -> str:
     shown = []
     for output in evaluator["outputs"]:
-        if output["kind"] == "pass":
-            what = "pass"
+        if output["kind"] != "number":
+            what = output["kind"]
         elif "maximum" in output:
             what = f"{output['minimum']:g} to {output['maximum']:g}"
         else:
