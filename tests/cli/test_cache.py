@@ -199,6 +199,16 @@ def test_a_newer_or_foreign_file_is_an_error_with_a_mend(words: list[str], path:
     assert "is a database of something else." in cache(path, *words).err
 
 
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_file_that_cannot_be_looked_at_is_an_error_with_a_mend(words: list[str], path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.symlink_to(path)
+    done = cache(path, *words)
+    assert (done.code, done.out) == (1, "")
+    assert f"The cache of model replies cannot be used: {path} (unable to open database file)." in done.err
+    assert "Make it and its folder writable" in done.err
+
+
 def test_damage_that_shows_only_while_the_file_is_read_is_the_same_error(path: Path) -> None:
     fill(path, range(500))
     [(pages,)] = sql(path, "PRAGMA page_count")

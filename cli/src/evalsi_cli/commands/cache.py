@@ -19,7 +19,7 @@ from evalsi_kernel.broker.cache_contents import ModelShare, contents, size_on_di
 from evalsi_kernel.broker.cache_explain import Entry, entries_under, nearest_entry
 from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
 from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import default_cache_path, opened
+from evalsi_kernel.broker.cache_store import default_cache_path, is_there, opened
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.suggestions import choose
 from evalsi_kernel.table import display_width, printable
@@ -71,14 +71,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _stats(options: argparse.Namespace, path: Path) -> Iterator[str]:
     shares: list[ModelShare] = []
-    if path.exists():
+    if is_there(path):
         with opened(path) as connection:
             shares = list(contents(connection))
     aside = set_aside_before(path)
     if options.format == "json":
         yield as_json(_stats_json(path, shares, aside))
         return
-    yield f"{printable(str(path))}{'' if path.exists() else ' (not there yet)'}"
+    yield f"{printable(str(path))}{'' if is_there(path) else ' (not there yet)'}"
     yield f"{_count(sum(share.entries for share in shares))} · {size_text(size_on_disk(path))} on disk"
     if shares:
         yield ""
@@ -127,7 +127,7 @@ def _table(shares: list[ModelShare]) -> Iterator[str]:
 
 def _prune(options: argparse.Namespace, path: Path) -> Iterator[str]:
     bounds = prune_bounds(options)
-    if not path.exists():
+    if not is_there(path):
         yield f"There is nothing to remove: {printable(str(path))} is not there yet."
         return
     with opened(path) as connection:
@@ -167,7 +167,7 @@ def prune_bounds(options: argparse.Namespace) -> Bounds:
 
 def _explain(options: argparse.Namespace, path: Path) -> Iterator[str]:
     asked = wanted_keys(options)
-    if not path.exists():
+    if not is_there(path):
         yield f"miss: no reply is kept yet; {printable(str(path))} is not there."
         return
     with opened(path) as connection:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,4 +48,8 @@ def contents(connection: sqlite3.Connection) -> Iterator[ModelShare]:
 
 def size_on_disk(path: Path) -> int:
     """Bytes that the cache takes, its write-ahead log included."""
-    return sum(one.stat().st_size for one in files_of(path))
+    size_bytes = 0
+    for one in files_of(path):
+        with suppress(OSError):
+            size_bytes += one.stat().st_size
+    return size_bytes

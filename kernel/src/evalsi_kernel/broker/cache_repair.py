@@ -58,7 +58,8 @@ def set_aside(path: Path, inode: Inode | None, *, wait_s: float = WAIT_S) -> Pat
         aside = _free_name(path)
         # Its write-ahead log goes along; left behind, it would be taken for the new file's.
         for one in files_of(path):
-            os.rename(one, aside.with_name(aside.name + one.name.removeprefix(path.name)))
+            with suppress(FileNotFoundError):
+                os.rename(one, aside.with_name(aside.name + one.name.removeprefix(path.name)))
         with suppress(FileNotFoundError):
             path.with_name(f"{path.name}-shm").unlink()
         return aside

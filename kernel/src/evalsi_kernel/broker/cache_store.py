@@ -162,6 +162,17 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a cache file, or something in its place that cannot be looked at."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def files_of(path: Path) -> list[Path]:
-    """The files that make up the cache, of those that are there: the database and its write-ahead log."""
-    return [one for one in (path, path.with_name(f"{path.name}-wal")) if os.path.lexists(one)]
+    """What makes up a cache: the database and its write-ahead log, which comes and goes with those who use it."""
+    return [path, path.with_name(f"{path.name}-wal")]
