@@ -29,7 +29,7 @@ from .unsupported import refused_setting
 from .who import Who
 
 MAX_ASKS: Final = 100_000
-SETTINGS: Final = (("temperature", "temperature"), ("effort", "effort"))
+SETTINGS: Final = (("temperature", "temperature"), ("effort", "effort"), ("output_config", "effort"))
 # The HTTP status that an error of a row would have had by itself.
 _STATUS: Final = {
     "invalid_request_error": 400,
@@ -111,7 +111,7 @@ class AnthropicBatches:
 
     async def _object(self, call: Callable[[], Awaitable[Any]], timeout_s: float | None = None) -> Mapping[str, Any]:
         answer = await self._turns.take(partial(whole_answer, call), timeout_s)
-        if answer.status != 200:
+        if not answer.is_success:
             raise status_error(answer.status, answer.headers, answer.content, self._who)
         return read_object(answer.content, answer.headers, self._who)
 
@@ -129,7 +129,7 @@ class AnthropicBatches:
 
     def _row_error(self, error: object, ask: Ask) -> ProviderError:
         refusal = refusal_of(error if isinstance(error, Mapping) else {})
-        status = _STATUS.get(refusal.code, _FAILED)
+        status = _STATUS.get(refusal.code.split(" ")[0], _FAILED)
         if status == 400 and (found := refused_setting(ask, refusal, self._who, SETTINGS)):
             return found
         said = self._who.quoted(refusal.message or refusal.code).rstrip(".")

@@ -69,7 +69,7 @@ class AnthropicMessages:
                 body = messages_request(self._model, ask, rung)
                 send = partial(self._client.messages.with_raw_response.create, **body)
                 answer = await self._turns.take(partial(whole_answer, send))
-                if answer.status == 200:
+                if answer.is_success:
                     found = read_object(answer.content, answer.headers, self._who)
                     reply = message_of(found, self._who, rung.form)
                     self._dialect.works(ask.schema)

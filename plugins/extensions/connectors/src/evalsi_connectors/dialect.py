@@ -26,10 +26,13 @@ _PROBE_WAIT_S = 1.0
 _MAX_SCHEMAS = 1000
 _FORM = re.compile(
     r"(?i)response.?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar|additionalproperties|"
-    r"output_config\.format|output_format|tool_choice|forced tool"
+    r"output_config|output_format|tool_choice|\btools?\b"
 )
-_SCHEMA = re.compile(r"(?i)invalid\s+(?:json\s+)?schema|schema\s+(?:is|was)\s+(?:invalid|too)|\bstrict\b|grammar")
-_NUMBER = re.compile(r"(?<![\w.-])\d{2,}(?![\w.-])")
+_SCHEMA = re.compile(
+    r"(?i)invalid[\s_]+(?:json[\s_]+)?schema|schema\s+(?:is|was)\s+(?:invalid|not\s+valid|too)|format\.schema|"
+    r"\bstrict\b|grammar"
+)
+_NUMBER = re.compile(r"(?<![\w.-])\d{2,}(?![\w-]|\.\w)")
 
 
 class Rung(IntEnum):
@@ -93,7 +96,7 @@ class Dialect:
             return way._replace(tokens_name=self._tokens_name)
         if schema is None or way.rung is Rung.TEXT or not _FORM.search(f"{refusal.message} {refusal.param}"):
             return way
-        if way.rung < Rung.OBJECT and _SCHEMA.search(refusal.message):
+        if way.rung < Rung.OBJECT and _SCHEMA.search(f"{refusal.message} {refusal.code}"):
             # The server knows schemas, and does not take this one: no other need suffer for it.
             rung = next(one for one in self._rungs if one > way.rung)
             self._of_schema[_text(schema)] = rung

@@ -103,7 +103,7 @@ class OpenAIBatches:
         return self._object(await self._caller.get(f"/batches/{_part(batch_id)}"))
 
     def _object(self, answer: Answer) -> Mapping[str, Any]:
-        if answer.status == 200:
+        if answer.is_success:
             return read_object(answer.content, answer.headers, self._who)
         error = status_error(answer.status, answer.headers, answer.content, self._who)
         if answer.status in (404, 405) and not self._who.address.is_home:

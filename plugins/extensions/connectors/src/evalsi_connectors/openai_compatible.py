@@ -13,7 +13,7 @@ from typing import Final
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
 from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ProviderError
 
-from .address import read_address
+from .address import Address, read_address
 from .chat_reply import read_chat_reply
 from .chat_request import chat_request
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
@@ -30,6 +30,11 @@ PROVIDER: Final = "openai-compatible"
 PUBLIC_BASE_URL: Final = "https://api.openai.com/v1"
 _HOME: Final = "api.openai.com"
 _USUAL_KEY: Final = "OPENAI_API_KEY"
+
+
+def first_dialect(address: Address) -> Dialect:
+    """What is known of a server before it has said anything: OpenAI's own takes the best way, of others it is seen."""
+    return Dialect(NEW_NAME if address.is_home else OLD_NAME, is_known=address.is_home)
 
 
 class OpenAICompatible:
@@ -54,7 +59,7 @@ class OpenAICompatible:
         }
         self._model = settings.model
         self._who = Who(PROVIDER, settings.model, address, key)
-        self._dialect = Dialect(NEW_NAME if address.is_home else OLD_NAME, is_known=address.is_home)
+        self._dialect = first_dialect(address)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key.secret()}"
@@ -68,7 +73,7 @@ class OpenAICompatible:
             tried = {way}
             while True:
                 answer = await self._send(ask, way)
-                if answer.status == 200:
+                if answer.is_success:
                     reply = read_chat_reply(answer.content, answer.headers, self._who, way.rung.form)
                     self._dialect.works(ask.schema)
                     return reply
@@ -84,7 +89,7 @@ class OpenAICompatible:
             return Embeddings(())
         body = embedding_request(self._model, texts, as_base64=self._who.address.is_home)
         answer = await self._caller.post("/embeddings", json.dumps(body).encode())
-        if answer.status != 200:
+        if not answer.is_success:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))
 

@@ -14,7 +14,7 @@ from .bodies import read_json
 
 _UNSUPPORTED = re.compile(
     r"(?i)unsupported|not\s+(?:be\s+)?supported|(?:does|do)(?:n't|\s+not)\s+(?:support|accept|take|allow)|"
-    r"unknown|unrecogni[sz]ed|unexpected|extra\s+(?:inputs?|fields?)|not\s+(?:permitted|allowed|available|implemented)|"
+    r"unknown|unrecogni[sz]ed|unexpected|extra\s+(?:inputs?|fields?)|not\s+(?:permitted|allowed|available|implemented|known)|"
     r"unavailable|only\s+the\s+default|deprecated|extra_forbidden"
 )
 
@@ -37,7 +37,8 @@ class Refusal(NamedTuple):
         if self.param:
             return re.split(r"[.\[]", self.param)[0] == parameter
         # `max_tokens` is not named by "max_tokens_per_minute", nor "seed" by "seedling".
-        return re.search(rf"(?<![\w-]){re.escape(parameter)}(?![\w-])", self.message) is not None
+        # Nor is `output_config` named by "output_config.format", which is about a part of it.
+        return re.search(rf"(?<![\w-]){re.escape(parameter)}(?![\w-]|\.\w)", self.message) is not None
 
     @property
     def is_unsupported(self) -> bool:
@@ -70,7 +71,9 @@ def refusal_of(body: Mapping[str, Any]) -> Refusal:
 
 def _from_object(error: Mapping[str, Any]) -> Refusal:
     message = next((text for name in ("message", "detail", "msg", "error") if (text := _text(error.get(name)))), "")
-    code = " ".join(text for name in ("code", "type") if (text := _text(error.get(name))))
+    details = error.get("details")
+    codes = [error.get("code"), error.get("type"), details.get("error_code") if isinstance(details, Mapping) else None]
+    code = " ".join(text for one in codes if (text := _text(one)))
     return Refusal(message, _text(error.get("param")), code)
 
 

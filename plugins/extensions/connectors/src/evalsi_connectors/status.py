@@ -15,7 +15,9 @@ from .refusal import Refusal, read_refusal
 from .retry_after import retry_after_s
 from .who import Who
 
-_QUOTA = re.compile(r"(?i)insufficient_quota|billing|exceeded your current quota|credit balance|insufficient balance")
+_QUOTA = re.compile(
+    r"(?i)insufficient_quota|billing|spend_limit|exceeded your current quota|credit balance|insufficient balance"
+)
 _MODEL = re.compile(r"(?i)\bmodels?\b")
 _TOO_LONG = re.compile(r"(?i)context.?(?:length|window|size)|maximum context|too long|too many tokens|max_\w*tokens")
 

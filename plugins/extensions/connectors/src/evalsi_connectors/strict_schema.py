@@ -22,9 +22,12 @@ def fits_strict(schema: Mapping[str, Any]) -> bool:
     """Whether the schema of a reply may be sent as a strict one."""
     if schema.get("type") != "object" or "anyOf" in schema:
         return False
-    # "$schema" says only which draft it is written in, and is not known there.
     counts = [0]
-    return _fits(schema, 0, counts) and counts[0] <= _MAX_PROPERTIES
+    try:
+        return _fits(schema, 0, counts) and counts[0] <= _MAX_PROPERTIES
+    except (TypeError, AttributeError):
+        # A keyword whose value has a type of its own making; whoever validates the reply says so.
+        return False
 
 
 def _fits(schema: object, depth: int, counts: list[int]) -> bool:

@@ -40,6 +40,11 @@ class Answer(NamedTuple):
     headers: Mapping[str, str]
     content: bytes
 
+    @property
+    def is_success(self) -> bool:
+        """The status is that of a success; what came with it may be no reply all the same."""
+        return 200 <= self.status < 300
+
 
 def open_client(settings: ConnectorSettings) -> httpx2.AsyncClient:
     """A client for at most `settings.max_connections` connections; it waits as long as its caller lets it.
