@@ -75,7 +75,7 @@ def objects_in(text: str) -> list[Placed]:
     What stands inside another object is never one of them, nor is what stands inside of braces that are no JSON.
 
     Raises:
-        NoJson: there are more pairs of braces than any verdict has around it.
+        NoJson: there are more braces, or deeper ones, than any verdict has in it or around it.
     """
     found: list[Placed] = []
     for number, (start, end) in enumerate(_braced(text)):
@@ -106,6 +106,8 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
             depth += {"{": 1, "}": -1}.get(token.group(), 0)
             if depth == 0:
                 break
+            if depth > MAX_LEVELS:
+                raise NoJson("braces are nested too deep in it")
         else:
             return
         yield start, token.end()
