@@ -17,6 +17,7 @@ import pytest
 
 from evalsi_kernel.broker.ask import Reply, Tokens
 from evalsi_kernel.broker.cache_repair import set_aside_before
+from evalsi_kernel.broker.cache_store import lock_path
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from tests.kernel.broker.kept_replies import ROOT, bounded, fill, found, held, key, put_all, reply, sql
 
@@ -117,6 +118,39 @@ def test_a_reply_under_the_key_of_another_is_not_taken_for_its_own(path: Path) -
     assert used(path)[0] == set(range(COUNT)) - {7}
 
 
+def test_a_damaged_file_that_proves_so_in_mid_run_and_cannot_be_set_aside_is_told(path: Path) -> None:
+    fill(path, range(COUNT))
+    garble(path, 60 * 4096, 10 * 4096)
+    # Nothing can be locked where a folder has the lock's name.
+    lock_path(path).unlink()
+    lock_path(path).mkdir()
+    _, notes, fault = used(path)
+    assert fault == "cache.corrupt"
+    assert notes[-1].endswith(
+        f"each call is made, and paid. It cannot be set aside ([Errno 21] Is a directory: '{lock_path(path)}')."
+    )
+
+
+def test_a_file_that_proves_damaged_when_it_is_written_is_set_aside_at_the_end(path: Path) -> None:
+    size = fill(path, range(COUNT)).stat().st_size
+    notes: list[str] = []
+
+    async def work() -> None:
+        cache = JudgeCache(path, notes.append)
+        await cache.start()
+        garble(path, 5 * 4096, size - 5 * 4096)
+        for number in range(COUNT):
+            cache.put(key(number), reply(number + 1))
+        await cache.close()
+        assert cache.fault is not None
+        assert cache.fault.code == "cache.corrupt"
+
+    bounded(work)
+    [note], [aside] = notes, set_aside_before(path)
+    assert note.endswith(f"each call is made, and paid. It is kept as {aside}.")
+    assert not path.exists()
+
+
 def newer(path: Path) -> None:
     sql(fill(path, [1]), "PRAGMA user_version = 2")
 
@@ -177,12 +211,14 @@ def open_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(open_folder: Path, is_there: bool) -> None:
+@pytest.mark.parametrize("there", ["a cache", "nothing", "no database"])
+def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(open_folder: Path, there: str) -> None:
     path = open_folder / "judge" / "replies.sqlite"
-    if is_there:
+    path.parent.mkdir()
+    if there == "a cache":
         fill(path, [1])
-    path.parent.mkdir(exist_ok=True)
+    elif there == "no database":
+        path.write_text("I am no database. " * 100)
     path.parent.chmod(0o555)
     done = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED, str(path)],
@@ -199,6 +235,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(open_folder
     assert "Make it and its folder writable" in kept
     assert looked.startswith("(set(), [")
     assert "each call is made, and paid." in looked
+    assert set_aside_before(path) == []
 
 
 FULL_DISK = """
