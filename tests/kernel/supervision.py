@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.pool import Pool
-from evalsi_protocol.frames import pack
+from evalsi_protocol.frames import pack, pack_array
 
 NAUGHTY = Path(__file__).parent / "naughty"
 BOUND_S = 40.0
@@ -31,7 +31,7 @@ def launch_raw(fault: str) -> Launch:
 def chunk_of(outputs: Sequence[str]) -> Chunk:
     ids = [str(index) for index in range(len(outputs))]
     packed = [pack({"id": i, "output": output}) for i, output in zip(ids, outputs, strict=True)]
-    return Chunk(packed, ids, list(range(1, len(ids) + 1)))
+    return Chunk(pack_array(packed, len(ids)), ids, list(range(1, len(ids) + 1)))
 
 
 async def answered(pool: Pool, chunk: Chunk) -> list[Outcome | None]:

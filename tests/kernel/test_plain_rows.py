@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.intake import Intake
-from evalsi_kernel.plain_rows import are_plain
+from evalsi_kernel.plain_rows import plain_ids
 from evalsi_kernel.rows_source import RowsSource
 
 PLAIN = {
@@ -49,7 +49,7 @@ def test_both_ways_give_the_same_records_or_the_same_refusal(given_rows: list[di
 
 
 def test_rows_of_text_flat_maps_and_usage_in_numbers_are_plain() -> None:
-    assert are_plain([PLAIN, PLAIN | {"id": "b"}])
+    assert plain_ids([PLAIN, PLAIN | {"id": "b"}]) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_rows_of_text_flat_maps_and_usage_in_numbers_are_plain() -> None:
     ],
 )
 def test_whatever_else_is_read_field_by_field(change: dict[str, Any]) -> None:
-    assert not are_plain([PLAIN, PLAIN | change])
-    assert not are_plain([PLAIN | change])
+    assert plain_ids([PLAIN, PLAIN | change]) is None
+    assert plain_ids([PLAIN | change]) is None
 
 
 def test_rows_with_other_fields_than_the_first_are_read_field_by_field() -> None:
-    assert not are_plain([PLAIN, {"id": "b", "output": "o"}])
-    assert not are_plain([{"id": "b"}])
-    assert not are_plain([{"output": "b"}])
+    assert plain_ids([PLAIN, {"id": "b", "output": "o"}]) is None
+    assert plain_ids([{"id": "b"}]) is None
+    assert plain_ids([{"output": "b"}]) is None

@@ -15,6 +15,7 @@ import pytest
 
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.chunks import Chunk
+from evalsi_kernel.engine import score_chunks
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
@@ -41,6 +42,7 @@ def score_at_once(evaluator: str, chunks: list[Chunk], limits: PoolLimits) -> Po
                 chunk.expect(pool.sessions)
                 chunk.when_answered = event.set
                 await pool.submit(chunk)
+            pool.grow()
             for event in answered:
                 await event.wait()
             return pool
@@ -62,6 +64,29 @@ def test_two_processes_share_the_work_and_every_record_has_its_own_outcome() -> 
     shares = [sum(who == one for _, who in found) for one in {who for _, who in found}]
     assert len(shares) == 2
     assert min(shares) >= 50
+
+
+def test_a_run_that_waits_for_its_packs_lets_them_grow() -> None:
+    class Asked(Pool):
+        times = 0
+
+        def grow(self) -> None:
+            self.times += 1
+            super().grow()
+
+    async def work() -> tuple[int, int]:
+        pool, scored = Asked(WORKERS, [Opening(1, "who")], PoolLimits(processes=2)), list[Chunk]()
+        await pool.start()
+        try:
+            chunks = (chunk_of(["x"] * 10) for _ in range(20))
+            await score_chunks(chunks, [pool], scored.append, asyncio.Event(), may_block=False)
+        finally:
+            await pool.close()
+        return pool.times, len(scored)
+
+    times, scored = bounded(work)
+    assert times >= 1
+    assert scored == 20
 
 
 def test_the_end_of_each_of_many_processes_is_noticed_however_few_threads_the_loop_has() -> None:

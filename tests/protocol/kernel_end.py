@@ -37,6 +37,7 @@ class KernelEnd:
         self.machine = Machine("kernel", window=window)
         self.answers: dict[int, Answer] = {}
         self.items: dict[int, list[list[Any]]] = {}
+        self.runs: dict[int, list[list[Any]]] = {}
         self.asks: list[RequestReceived] = []
         self.events: list[Event] = []
         self._bytes: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -55,7 +56,7 @@ class KernelEnd:
 
     def start(self, method: str, body: dict[str, Any]) -> int:
         request_id = self.machine.request(method, body)
-        self.items[request_id] = []
+        self.items[request_id], self.runs[request_id] = [], []
         self.send()
         return request_id
 
@@ -83,7 +84,8 @@ class KernelEnd:
         elif isinstance(event, ErrorReceived):
             self.answers[event.id] = event.error
         elif isinstance(event, EventReceived) and event.method == "item":
-            self.items[event.body["request"]] += event.body["items"]
+            self.items[event.body["request"]] += event.body.get("items", [])
+            self.runs[event.body["request"]] += event.body.get("runs", [])
         elif isinstance(event, RequestReceived):
             self.asks.append(event)
         elif isinstance(event, SessionEnded):

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from evalsi.host import Host
+from evalsi.item_buffer import items_of
 from evalsi.loading import from_file
 from evalsi_kernel.connection import Connection, RequestFailed
 from evalsi_kernel.transports import MemoryTransport, StreamTransport, connect_unix
@@ -63,8 +64,12 @@ class Link:
     async def score(self, records: list[dict[str, Any]]) -> list[list[Any]]:
         """The items, by the records' places."""
         items: list[list[Any]] = []
+
+        def take(plain: list[Any], runs: list[Any]) -> None:
+            items.extend([*plain, *(item for run in runs for item in items_of(run))])
+
         body = pack_map({"sessions": [1], "records": pack_array(map(pack, records), len(records))})
-        await self.connection.request("score", body, items.extend)
+        await self.connection.request("score", body, take)
         return sorted(items, key=lambda item: int(item[1]))
 
     async def ended(self) -> int:

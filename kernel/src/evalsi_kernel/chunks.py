@@ -6,17 +6,21 @@ Outcomes stand in columns, one a session, each as long as the chunk. It must not
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from evalsi_protocol.errors import WireError
-from evalsi_protocol.frames import Packed, pack_array
-from evalsi_protocol.methods import OUTCOMES
+from evalsi_protocol.frames import Packed, pack_array, split_array
+from evalsi_protocol.methods import OUTCOMES, VERDICTS
 
 Outcome = tuple[str, Any]
 """What an item says of a record: the outcome's name and its payload."""
 
+# Of a bare pass or fail, the commonest outcomes, all records share one.
+PASSED: Outcome = ("scored", [{"passed": True}])
+FAILED: Outcome = ("scored", [{"passed": False}])
 
 _OUTCOMES = frozenset(OUTCOMES)
 _ANSWERED_TWICE = WireError(
@@ -29,14 +33,14 @@ class Chunk:
     """Records in the order of the data.
 
     Args:
-        packed: each record's msgpack.
+        packed_array: the records as one msgpack array.
         ids: each record's id.
         numbers: where each stands in the source.
         clusters: each record's cluster, or None without clusters.
         refusal: why these records cannot be sent to any pack; None where they can.
     """
 
-    packed: list[bytes]
+    packed_array: Packed
     ids: list[str]
     numbers: list[int]
     clusters: list[str] | None = None
@@ -46,14 +50,15 @@ class Chunk:
     when_answered: Callable[[], None] | None = None
 
     @cached_property
-    def packed_array(self) -> Packed:
-        """All records as one msgpack array, made once however many packs take it."""
-        return pack_array(self.packed, len(self.packed))
+    def packed(self) -> list[bytes]:
+        """Each record's msgpack: of most chunks nobody needs it."""
+        return split_array(self.packed_array)
 
     def part(self, start: int, end: int) -> Chunk:
         """The records from `start` up to `end`, nothing asked yet."""
         clusters = None if self.clusters is None else self.clusters[start:end]
-        return Chunk(self.packed[start:end], self.ids[start:end], self.numbers[start:end], clusters)
+        packed = pack_array(self.packed[start:end], end - start)
+        return Chunk(packed, self.ids[start:end], self.numbers[start:end], clusters)
 
     def expect(self, sessions: tuple[int, ...]) -> None:
         """Make room for these sessions' outcomes."""
@@ -174,6 +179,46 @@ class Flight:
             column[start : start + count] = outcomes
         self.chunk.answered(len(items))
         return True
+
+    def take_runs(self, runs: list[Any]) -> None:
+        """Take the runs that came for this flight; each means its items, and so do the faults in it."""
+        for run in runs:
+            if not self._take_at_once(run):
+                self.take(self._items_of(run))
+
+    def _take_at_once(self, run: Any) -> bool:
+        """The quick way, for a run of records that all have no outcome yet. False leaves it to the slow way."""
+        if self.indices is not None:
+            return False
+        try:
+            session, first, key, values = run[:4]
+            column, end = self.chunk.columns[session], first + len(values)
+            if type(first) is not int or first < 0 or key not in VERDICTS or type(values) is not list:
+                return False
+            if column[first:end] != [None] * len(values):
+                return False
+        except (TypeError, ValueError, KeyError):
+            return False
+        if key == "passed" and set(map(type, values)) == {bool}:
+            column[first:end] = [PASSED if value else FAILED for value in values]
+        else:
+            column[first:end] = [("scored", [{key: value}]) for value in values]
+        self.chunk.answered(len(values))
+        return True
+
+    def _items_of(self, run: Any) -> list[list[Any]]:
+        """The items that a run means, without those beyond the records of the flight, which are a fault."""
+        size = len(self.chunk.ids) if self.indices is None else len(self.indices)
+        items = []
+        with suppress(ValueError, TypeError):
+            session, first, key, values = run[:4]
+            if type(first) is int and key in VERDICTS and type(values) is list:
+                places = range(max(first, 0), min(first + len(values), size))
+                items = [[session, place, "scored", [{key: values[place - first]}]] for place in places]
+                if len(items) == len(values):
+                    return items
+        self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
+        return items
 
     def _is_repeat(self, session: int, index: int) -> bool:
         if (session, index) in self.answered_before:

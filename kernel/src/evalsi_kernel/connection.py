@@ -23,11 +23,13 @@ from evalsi_protocol.machine import (
     ResponseReceived,
     SessionEnded,
 )
-from evalsi_protocol.methods import PACK_REQUESTS, UNWINDOWED
+from evalsi_protocol.methods import ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
 
+CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS}
 # How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate.
 ASK_WINDOW = 64
-OnItems = Callable[[list[list[Any]]], None]
+OnItems = Callable[[list[Any], list[Any]], None]
+"""Takes the items and the runs of an event, each as it came: what is in the lists is the pack's."""
 Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 NOT_BOUND = {
@@ -88,7 +90,7 @@ class Connection:
 
     async def hello(self) -> dict[str, Any]:
         """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
-        return await self.request("hello", kernel_hello("evalsi", VERSION, PACK_REQUESTS, window=ASK_WINDOW))
+        return await self.request("hello", kernel_hello("evalsi", VERSION, CAPABILITIES, window=ASK_WINDOW))
 
     async def request(self, method: str, body: Any, on_items: OnItems | None = None) -> dict[str, Any]:
         """Ask once a credit is free; returns the response's body.
@@ -193,9 +195,9 @@ class Connection:
 
     def _take_items(self, body: dict[str, Any]) -> None:
         on_items = self._on_items.get(body["request"])
-        items = body.get("items")
-        if on_items is not None and isinstance(items, list):
-            on_items(items)
+        if on_items is not None:
+            items, runs = body.get("items"), body.get("runs")
+            on_items(items if type(items) is list else [], runs if type(runs) is list else [])
 
     def _settle(self, request_id: int, body: dict[str, Any], failure: RequestFailed | None) -> None:
         future = self._waiting.pop(request_id, None)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.patience import Patience
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.status import Ending, Status
 
@@ -55,6 +56,7 @@ async def _feed(
     chunks: Iterator[Chunk], pools: Sequence[Pool], pending: deque[Chunk], on_chunk: OnChunk, may_block: bool
 ) -> EvalsiError | None:
     error: EvalsiError | None = None
+    patience = Patience(lambda: _grow(pools))
     while True:
         try:
             if may_block:
@@ -75,20 +77,28 @@ async def _feed(
             chunk.answer_all(("error", chunk.refusal.to_body()))
         for pool in pools if chunk.refusal is None else ():
             await pool.submit(chunk)
+        # The packs get this chunk, and what they answered is taken, before the next is read.
+        await asyncio.sleep(0)
         while pending and (len(pending) >= CHUNKS_IN_FLIGHT or pending[0].unanswered == 0):
-            await _first(pending, on_chunk)
+            await _first(pending, on_chunk, patience)
     while pending:
-        await _first(pending, on_chunk)
+        await _first(pending, on_chunk, patience)
     return error
 
 
-async def _first(pending: deque[Chunk], on_chunk: OnChunk) -> None:
+def _grow(pools: Sequence[Pool]) -> None:
+    for pool in pools:
+        pool.grow()
+
+
+async def _first(pending: deque[Chunk], on_chunk: OnChunk, patience: Patience) -> None:
     """Wait for the oldest chunk and give it back; it leaves the queue only then, so that a stop finds it there."""
     chunk = pending[0]
     if chunk.unanswered:
         answered = asyncio.Event()
         chunk.when_answered = answered.set
-        await answered.wait()
+        with patience:
+            await answered.wait()
     pending.popleft()
     on_chunk(chunk)
 

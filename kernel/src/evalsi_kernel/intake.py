@@ -24,13 +24,14 @@ from evalsi_kernel.contents import (
 )
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.mapping import MISSING, Mapper, Path, reach
-from evalsi_kernel.plain_rows import are_plain
+from evalsi_kernel.plain_rows import plain_ids
 from evalsi_kernel.seen_ids import Repeat, SeenIds
 from evalsi_kernel.sources import Source
 from evalsi_kernel.suggestions import did_you_mean
 from evalsi_kernel.unencodable import REFUSED, explain
 from evalsi_kernel.usage import read_usage
 from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import Packed, pack_array
 from evalsi_protocol.limits import MAX_FRAME_BYTES, TARGET_FRAME_BYTES
 
 MAX_COLUMNS_KEPT = 200
@@ -117,7 +118,8 @@ class Intake:
     def _plain_chunk(self, rows: Rows) -> Chunk | None:
         """The chunk, where its rows are records already; None leaves it to the slow way, also to say what is wrong."""
         wires = [row for _, row in rows]
-        if not are_plain(wires):
+        ids = plain_ids(wires)
+        if ids is None:
             return None
         clusters = None
         if self._cluster_by is not None:
@@ -125,11 +127,10 @@ class Intake:
             if set(map(type, clusters)) != {str}:
                 return None
         try:
-            packed = [*map(self._pack, wires)]
+            packed = Packed(self._pack(wires))
         except REFUSED:
             self._pack = msgpack.Packer(use_bin_type=True).pack
             return None
-        ids = [wire["id"] for wire in wires]
         numbers = [number for number, _ in rows]
         self._note(wires[0], ids, numbers, only_positions=False)
         return Chunk(packed, ids, numbers, clusters)
@@ -176,7 +177,7 @@ class Intake:
                 cluster = wire.get("metadata", _NOTHING).get(cluster_by)
                 clusters.append(cluster if type(cluster) is str else self._cluster_of(wire, number))
         self._note(_NOTHING, ids, numbers, only_positions=only_positions)
-        return Chunk(packed, ids, numbers, clusters)
+        return Chunk(pack_array(packed, len(packed)), ids, numbers, clusters)
 
     def _record(self, row: Wire) -> Wire:
         wire: Wire = {}
@@ -253,7 +254,7 @@ class Intake:
 
     def _cut(self, chunk: Chunk) -> Iterator[Chunk]:
         """The chunk, in several where a source gave too much at once: what is in flight is held in memory."""
-        if sum(map(len, chunk.packed)) <= 2 * TARGET_FRAME_BYTES:
+        if len(chunk.packed_array) <= 2 * TARGET_FRAME_BYTES:
             yield chunk
             return
         start = size = 0

@@ -52,15 +52,15 @@ class SeenIds:
         if self._only_positions:
             self._only_positions = False
             self._keys = array("q", map(hash, map(str, range(len(self._rows)))))
-            self._keep(self._keys)
-        keys = array("q", map(hash, ids))
+            self._keep(self._keys.tolist())
+        keys = [*map(hash, ids)]
         if not self._keep(keys) and (repeat := self._first_repeat(keys, rows)):
             return repeat
-        self._keys.extend(keys)
+        self._keys.fromlist(keys)
         self._rows.extend(rows)
         return None
 
-    def _keep(self, keys: array[int]) -> bool:
+    def _keep(self, keys: list[int]) -> bool:
         """Whether all of them are new, as far as can be told quickly: a False may be mistaken, a True is not."""
         if self._buckets:
             return self._fill_buckets(keys)
@@ -70,14 +70,14 @@ class SeenIds:
         are_new = len(quick) == before + len(keys)
         if len(quick) > QUICK_IDS:
             self._buckets = [b""] * _BUCKETS
-            self._fill_buckets(array("q", quick))
+            self._fill_buckets([*quick])
             self._quick = set()
         return are_new
 
-    def _fill_buckets(self, keys: array[int]) -> bool:
+    def _fill_buckets(self, keys: list[int]) -> bool:
         are_new = True
         buckets, last = self._buckets, _BUCKETS - 1
-        for key, (packed,) in zip(keys, Struct("8s").iter_unpack(keys), strict=True):
+        for key, (packed,) in zip(keys, Struct("8s").iter_unpack(array("q", keys)), strict=True):
             place = key & last
             bucket = buckets[place]
             # It might also stand across two of them, by a chance smaller than that of equal hashes.
@@ -87,7 +87,7 @@ class SeenIds:
                 buckets[place] = bucket + packed
         return are_new
 
-    def _first_repeat(self, keys: array[int], rows: Sequence[int]) -> Repeat | None:
+    def _first_repeat(self, keys: list[int], rows: Sequence[int]) -> Repeat | None:
         """Where the first repeat stands, found the slow way since it is looked for once."""
         given = set(keys)
         first_rows = {key: row for key, row in zip(self._keys, self._rows, strict=False) if key in given}

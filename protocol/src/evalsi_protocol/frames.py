@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import msgpack
@@ -72,6 +73,17 @@ def pack(value: Any) -> bytes:
 def pack_array(packed_elements: Iterable[bytes], count: int) -> Packed:
     """An array of `count` elements that are msgpack already."""
     return Packed(msgpack.Packer().pack_array_header(count) + b"".join(packed_elements))
+
+
+def split_array(packed: bytes) -> list[bytes]:
+    """The msgpack of each element of an array that is msgpack and was packed here."""
+    unpacker = msgpack.Unpacker(max_buffer_size=len(packed))
+    unpacker.feed(packed)
+    count, starts = unpacker.read_array_header(), [unpacker.tell()]
+    for _ in range(count):
+        unpacker.skip()
+        starts.append(unpacker.tell())
+    return [packed[start:end] for start, end in pairwise(starts)]
 
 
 def pack_map(entries: dict[str, Any]) -> Packed:

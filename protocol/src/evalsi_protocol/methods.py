@@ -22,6 +22,12 @@ UNWINDOWED: Final = frozenset({"hello", "ping", "bye"})
 OUTCOMES: Final = ("scored", "skipped", "error", "cancelled", "state", "planned")
 """What an item may say of a record; `state` feeds an aggregate, `planned` a reduce, and neither is a result."""
 
+VERDICTS: Final = ("passed", "value", "label")
+"""The parts of a score of which it has exactly one; a run is of one of them."""
+
+ITEM_RUNS: Final = "item.runs"
+"""The capability of a kernel that takes runs beside items."""
+
 
 def requests_from(role: Role) -> frozenset[str]:
     """The requests that this role may send."""

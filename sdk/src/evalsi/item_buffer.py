@@ -1,12 +1,13 @@
 """Outcomes on their way out: gathered into frames of a good size, flushed by time, by size and on demand.
 
-Any thread may add or flush. It must not know how an outcome came about.
+Any thread may add or flush, but each column has one thread that adds. It must not know how an outcome came about.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -16,29 +17,72 @@ MAX_ITEMS = 1024
 FLUSH_AFTER_S = 0.05
 
 Item = list[Any]
+Run = list[Any]
 Send = Callable[[str, dict[str, Any]], None]
+# How a verdict that stands for itself is called on the wire, by its type.
+VERDICT_KEYS: dict[type, str] = {bool: "passed", float: "value"}
+
+
+class Column:
+    """One session's outcomes of a request, one a record from the first on.
+
+    Attributes:
+        outcomes: those that were not sent yet. Append the next record's: an item, or only the verdict where there is
+            nothing else to say, which is True, False or a finite float.
+    """
+
+    __slots__ = ("_first", "_session", "outcomes")
+
+    def __init__(self, session: int) -> None:
+        self.outcomes: list[Item | bool | float] = []
+        self._session = session
+        self._first = 0
+
+    def take(self, runs: list[Run], items: list[Item]) -> None:
+        """Move what is there to these, verdicts of one kind that follow one another as a run."""
+        # The other thread may append meanwhile: cut off exactly what was copied.
+        outcomes = self.outcomes[:]
+        del self.outcomes[: len(outcomes)]
+        for kind, group in groupby(outcomes, type):
+            alike: list[Any] = list(group)
+            if kind is list:
+                items += alike
+            else:
+                runs.append([self._session, self._first, VERDICT_KEYS[kind], alike])
+            self._first += len(alike)
 
 
 class ItemBuffer:
-    """The items of one `score` request, `[session, index, outcome, payload]` each."""
+    """The outcomes of one `score` request: items, `[session, index, outcome, payload]` each, and runs of verdicts.
 
-    def __init__(self, request_id: int, send_event: Send) -> None:
+    Args:
+        request_id: of the request.
+        send_event: sends an event.
+        takes_runs: whether the kernel knows runs; else their items are sent.
+
+    Attributes:
+        due_at: when it is to be flushed at the latest, by the clock `monotonic()`.
+    """
+
+    def __init__(self, request_id: int, send_event: Send, *, takes_runs: bool = False) -> None:
         self._request_id = request_id
         self._send_event = send_event
+        self._takes_runs = takes_runs
         self._lock = threading.Lock()
         self._items: list[Item] = []
-        self.add = self._items.append
-        self._flushed_at = monotonic()
+        self._columns: list[Column] = []
+        self.due_at = monotonic() + FLUSH_AFTER_S
         self.counts: dict[str, int] = {}
+
+    def open_columns(self, sessions: Iterable[int]) -> list[Column]:
+        """A column for each session; what they get is sent as if it had been added here."""
+        self._columns = [Column(session) for session in sessions]
+        return self._columns
 
     def add_many(self, items: list[Item]) -> None:
         """Add the items of one record; sends when enough is there or time has passed."""
         self._items += items
-        self.flush_when_due(monotonic())
-
-    def flush_when_due(self, now: float) -> None:
-        """Send when enough is there, or time has passed since it was sent last; `now` is the clock's `monotonic()`."""
-        if len(self._items) >= MAX_ITEMS or now - self._flushed_at >= FLUSH_AFTER_S:
+        if len(self._items) >= MAX_ITEMS or monotonic() >= self.due_at:
             self.flush()
 
     def flush(self, *, wait: bool = True) -> None:
@@ -46,14 +90,26 @@ class ItemBuffer:
         if not self._lock.acquire(blocking=wait):
             return
         try:
+            runs: list[Run] = []
             items = self._items[:]
             # Others may append meanwhile: cut off exactly what was copied.
             del self._items[: len(items)]
-            self._flushed_at = monotonic()
-            if items:
-                self._send(items)
+            for column in self._columns:
+                column.take(runs, items)
+            self.due_at = monotonic() + FLUSH_AFTER_S
+            self._send_all(runs, items)
         finally:
             self._lock.release()
+
+    def _send_all(self, runs: list[Run], items: list[Item]) -> None:
+        if not self._takes_runs:
+            items += [item for run in runs for item in items_of(run)]
+        elif runs:
+            # Apart from the items, which may have to be sent again in halves.
+            self._send_event("item", {"request": self._request_id, "runs": runs})
+            self._count("scored", sum(len(values) for _, _, _, values in runs))
+        if items:
+            self._send(items)
 
     def _send(self, items: list[Item]) -> None:
         try:
@@ -72,5 +128,11 @@ class ItemBuffer:
         for item in items:
             self._count(item[2])
 
-    def _count(self, outcome: str) -> None:
-        self.counts[outcome] = self.counts.get(outcome, 0) + 1
+    def _count(self, outcome: str, times: int = 1) -> None:
+        self.counts[outcome] = self.counts.get(outcome, 0) + times
+
+
+def items_of(run: Run) -> list[Item]:
+    """The items that a run stands for."""
+    session, first, key, values = run
+    return [[session, index, "scored", [{key: value}]] for index, value in enumerate(values, first)]

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from math import isfinite
 from time import monotonic
 from typing import Any
 
-from evalsi.item_buffer import Item, ItemBuffer
+from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Item, ItemBuffer
 from evalsi.judging import AskError
 from evalsi.opened import Opened
 from evalsi.record import Record
@@ -20,7 +21,6 @@ from evalsi_protocol.errors import LocalMisuse, WireError, sendable
 from evalsi_protocol.values import check_value
 
 STATE = "state"
-_PASSED, _FAILED = [{"passed": True}], [{"passed": False}]
 Sessions = Sequence[tuple[int, Opened]]
 # sys.exit() in an evaluator is a fault of the record's evaluation, not a wish of the pack to end.
 FAULTS = (Exception, SystemExit)
@@ -59,32 +59,49 @@ def score_records(
     is_cancelled: Callable[[int], bool],
 ) -> bool:
     """Score every record with every session, in order; returns False when the request was cancelled on the way."""
-    # What runs for every record: names are bound once, and a bare pass or fail, the commonest, is not looked into.
-    from_wire, add, clock = Record.from_wire, buffer.add, monotonic
-    prepared = [(number, opened, opened.score, opened.definition.scope == "record") for number, opened in sessions]
+    # What runs for every record: names are bound once, and a bare verdict, the commonest result, is not looked into.
+    from_wire, clock = Record.from_wire, monotonic
+    all_needs = {need for _, opened in sessions for need in opened.definition.needs}
+    columns = [column.outcomes for column in buffer.open_columns([number for number, _ in sessions])]
+    prepared = [
+        (number, opened, opened.score, VERDICT_KEYS if opened.definition.scope == "record" else {}, outcomes.append)
+        for (number, opened), outcomes in zip(sessions, columns, strict=True)
+    ]
+    oldest: list[Any] = columns[0] if columns else []
+    now, most = 0.0, MAX_ITEMS // max(1, len(columns))
     try:
         for index, wire in enumerate(records):
             if is_cancelled(request_id):
                 return False
-            record, now = from_wire(wire), 0.0
-            for session, opened, score, is_scored in prepared:
+            record, has_all = from_wire(wire), all_needs <= wire.keys()
+            for session, opened, score, verdicts, add in prepared:
                 now = clock()
                 running.current = (request_id, index, session, now)
                 try:
-                    opened.check_needs(record)
+                    if not has_all:
+                        opened.check_needs(record)
                     result = score(record)
-                    if result is True and is_scored:
-                        add([session, index, SCORED, _PASSED])
-                    elif result is False and is_scored:
-                        add([session, index, SCORED, _FAILED])
+                    if type(result) in verdicts and isfinite(result):
+                        add(result)
                     else:
-                        add(outcome(session, index, opened, result))
+                        add(_shortest(outcome(session, index, opened, result)))
                 except FAULTS as error:
                     add(failed(session, index, opened, error))
-            buffer.flush_when_due(now)
+            if now >= buffer.due_at or len(oldest) >= most:
+                buffer.flush()
     finally:
         running.current = None
     return True
+
+
+def _shortest(item: Item) -> Item | bool | float:
+    """The verdict alone, where the item says nothing else."""
+    _, _, kind, payload = item
+    if kind == SCORED and len(payload) == 1 and len(payload[0]) == 1:
+        (verdict,) = payload[0].values()
+        if type(verdict) in VERDICT_KEYS:
+            return verdict  # type: ignore[no-any-return]
+    return item
 
 
 def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:

@@ -24,7 +24,7 @@ def json_valid(record: Record) -> bool | Score:
     try:
         record.output.as_json()
     except ContentLimitError:
-        fault = first_fault(record.output.as_text())
+        fault = first_fault(record.output_text)
         return True if fault is None else Score(passed=False, explanation=f"The output is {fault}.")
     except ContentError as error:
         return Score(passed=False, explanation=f"The output is {error}.")

@@ -39,12 +39,8 @@ class ExactMatch:
 
     def score(self, record: Record) -> bool:
         """Whether it does, in the form that the params ask for."""
-        output = record.output.as_text()
-        expected = [reference.as_text() for reference in record.references]
-        if output in expected:
-            return True
-        form = self._form(output)
-        return any(self._form(text) == form for text in expected)
+        output, expected = record.output_text, record.reference_texts
+        return output in expected or self._form(output) in map(self._form, expected)
 
 
 @evaluator(name="contains", version=1, needs=("output",), outputs=PASS)
@@ -69,8 +65,8 @@ class Contains:
     def score(self, record: Record) -> bool:
         """Whether it does."""
         if self._substring is not None:
-            return self._substring in self._form(record.output.as_text())
-        output = self._form(record.output.as_text())
+            return self._substring in self._form(record.output_text)
+        output = self._form(record.output_text)
         return any(self._form(text) in output for text in _filled_references(record))
 
 
@@ -101,7 +97,7 @@ class RegexMatch:
     def score(self, record: Record) -> bool:
         """Whether it matches."""
         # Of text re2's binding would work out where in it each match stands; of bytes it need not.
-        return self._matches(record.output.as_text().encode()) is not None
+        return self._matches(record.output_text.encode()) is not None
 
 
 @evaluator(
@@ -121,14 +117,14 @@ class FuzzyMatch:
 
     def score(self, record: Record) -> float:
         """1 - (insertions + deletions) / (length of both); 0 for an output without any text."""
-        output = self._form(record.output.as_text())
+        output = self._form(record.output_text)
         similarities = [self._similarity(output, self._form(text)) for text in _filled_references(record)]
         return 0.0 if output.isspace() else max(similarities)
 
 
 def _filled_references(record: Record) -> list[str]:
     """The references that say something; raises `ValueError` where none does."""
-    filled = [text for reference in record.references if (text := reference.as_text()) and not text.isspace()]
+    filled = [text for text in record.reference_texts if text and not text.isspace()]
     if not filled:
         raise ValueError("every reference of this record is empty; mend the data")
     return filled

@@ -24,7 +24,7 @@ def length(
     """How long the output is."""
     if unit == "tokens":
         return int(_known(record, "output_tokens"))
-    text = record.output.as_text()
+    text = record.output_text
     return len(text) if unit == "characters" else len(text.split())
 
 

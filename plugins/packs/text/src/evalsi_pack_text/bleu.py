@@ -90,7 +90,7 @@ class _SentenceCounts:
 
     def of(self, record: Record) -> Any:
         """sacrebleu's `BLEUScore` of the output against all references."""
-        output, references = record.output.as_text(), [reference.as_text() for reference in record.references]
+        output, references = record.output_text, record.reference_texts
         self._kept += len(output) + sum(map(len, references)) + _ADDED_TO_EACH * (1 + len(references))
         if self._kept > _KEPT_CHARACTERS:
             self._kept = 0

@@ -26,5 +26,4 @@ class Chrf:
 
     def score(self, record: Record) -> float:
         """A number from 0 to 1."""
-        references = [reference.as_text() for reference in record.references]
-        return min(1.0, float(self._chrf.sentence_score(record.output.as_text(), references).score) / 100)
+        return min(1.0, float(self._chrf.sentence_score(record.output_text, record.reference_texts).score) / 100)

@@ -32,10 +32,10 @@ class Rouge:
 
     def score(self, record: Record) -> list[Score]:
         """Three numbers from 0 to 1."""
-        output = words(record.output.as_text())
+        output = words(record.output_text)
         one = two = longest = -1.0
-        for reference in record.references:
-            expected = words(reference.as_text())
+        for reference in record.reference_texts:
+            expected = words(reference)
             if expected:
                 found = self._rouge(output, expected)
                 one, two, longest = max(one, found[0]), max(two, found[1]), max(longest, found[2])

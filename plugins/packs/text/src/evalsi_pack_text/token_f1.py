@@ -35,11 +35,10 @@ def squad_tokens(text: str) -> list[str]:
 )
 def token_f1(record: Record) -> float:
     """SQuAD token F1 with multiset overlap, best reference."""
-    text = record.output.as_text()
+    text = record.output_text
     output = squad_tokens(text)
     best = -1.0
-    for reference in record.references:
-        expected = reference.as_text()
+    for expected in record.reference_texts:
         tokens = squad_tokens(expected)
         if tokens and output:
             found = f1(common(output, tokens), len(output), len(tokens))
