@@ -285,9 +285,8 @@ def test_a_reply_beyond_all_measure_is_not_read() -> None:
 def test_nesting_beyond_the_limits_is_an_error(levels: int) -> None:
     deep = '{"a":' * levels + "1" + "}" * levels
     why = "is nested deeper than 32 levels" if levels < 64 else "it is nested too deep"
-    assert why in problem(deep, {"type": "object"}).message
-    in_prose = why if levels < 64 else "braces are nested too deep in it"
-    assert in_prose in problem(f"Here:\n{deep}", {"type": "object"}).message
+    for text in (deep, f"Here:\n{deep}"):
+        assert why in problem(text, {"type": "object"}).message
 
 
 def test_more_braces_than_any_verdict_has_around_it_are_an_error() -> None:

@@ -107,7 +107,7 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
             if depth == 0:
                 break
             if depth > MAX_LEVELS:
-                raise NoJson("braces are nested too deep in it")
+                raise NoJson("it is nested too deep")
         else:
             return
         yield start, token.end()
