@@ -18,6 +18,7 @@ from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
 ROOT = Path(__file__).parents[3]
 IDENTITY = {"provider": "openai-compatible", "model": "small-1", "base_url": "http://localhost:8000/v1"}
 BOUND_S = 60.0
+COUNT = 500
 
 T = TypeVar("T")
 
@@ -66,6 +67,26 @@ async def found(path: Path, numbers: Iterable[int]) -> tuple[set[int], list[str]
             hits.add(number)
     await cache.close()
     return hits, notes
+
+
+def use(path: Path) -> tuple[set[int], list[str], str | None]:
+    """Ask for COUNT replies as a run does, and keep those that are missing; the hits, the notes, the fault's code."""
+    notes: list[str] = []
+
+    async def work() -> tuple[set[int], list[str], str | None]:
+        cache = JudgeCache(path, notes.append, wait_s=0.2)
+        hits = set()
+        for number in range(COUNT):
+            kept = await cache.get(key(number).digest)
+            if kept is None:
+                cache.put(key(number), reply(number))
+            else:
+                assert kept == reply(number)
+                hits.add(number)
+        await cache.close()
+        return hits, notes, None if cache.fault is None else cache.fault.code
+
+    return bounded(work)
 
 
 def fill(path: Path, numbers: Iterable[int], model: str = "small-1") -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 import shutil
 import subprocess
 import sys
@@ -17,138 +15,13 @@ import pytest
 
 from evalsi_kernel.broker.ask import Reply, Tokens
 from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import lock_path
 from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import ROOT, bounded, fill, found, held, key, put_all, reply, sql
-
-COUNT = 500
+from tests.kernel.broker.kept_replies import COUNT, ROOT, bounded, fill, found, held, key, put_all, reply, sql, use
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "judge" / "replies.sqlite"
-
-
-def garble(path: Path, at: int, size: int, seed: int = 0) -> None:
-    with path.open("r+b") as file:
-        file.seek(at)
-        file.write(random.Random(seed).randbytes(size))
-
-
-def used(path: Path) -> tuple[set[int], list[str], str | None]:
-    """Ask for every reply, keep those that are missing; the hits, the notes, and the code of the fault."""
-    notes: list[str] = []
-
-    async def work() -> tuple[set[int], list[str], str | None]:
-        cache = JudgeCache(path, notes.append, wait_s=0.2)
-        hits = set()
-        for number in range(COUNT):
-            kept = await cache.get(key(number).digest)
-            if kept is None:
-                cache.put(key(number), reply(number))
-            else:
-                assert kept == reply(number)
-                hits.add(number)
-        await cache.close()
-        return hits, notes, None if cache.fault is None else cache.fault.code
-
-    return bounded(work)
-
-
-@pytest.mark.parametrize("content", [b"I am no database. " * 300, b"\0" * 9000])
-def test_a_file_that_is_no_database_is_set_aside_and_a_new_one_begun(path: Path, content: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(content)
-    hits, [note], fault = used(path)
-    [aside] = set_aside_before(path)
-    assert (hits, fault) == (set(), None)
-    assert f"was damaged: {path}. It is kept as {aside}. A new one is begun" in note
-    assert note.endswith("made again, and paid.")
-    assert aside.read_bytes() == content
-    assert used(path) == (set(range(COUNT)), [], None)
-
-
-@pytest.mark.parametrize("share", [0.01, 0.5, 0.9])
-def test_a_file_that_was_cut_off_is_set_aside_and_a_new_one_begun(path: Path, share: float) -> None:
-    size = fill(path, range(COUNT)).stat().st_size
-    os.truncate(path, int(size * share))
-    hits, [note], fault = used(path)
-    assert (hits, fault) == (set(), None)
-    assert "A new one is begun" in note
-    assert used(path) == (set(range(COUNT)), [], None)
-
-
-def test_a_file_that_proves_damaged_in_mid_run_is_set_aside_at_once_and_what_it_gave_was_right(path: Path) -> None:
-    fill(path, range(COUNT))
-    garble(path, 60 * 4096, 10 * 4096)
-    hits, notes, fault = used(path)
-    [aside] = set_aside_before(path)
-    assert 0 < len(hits) < COUNT
-    assert fault == "cache.corrupt"
-    assert notes[-1].startswith(f"The cache of model replies is damaged: {path} (")
-    assert notes[-1].endswith(f"This run goes on without it: each call is made, and paid. It is kept as {aside}.")
-    assert used(path) == (set(), [], None)
-    assert used(path) == (set(range(COUNT)), [], None)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_no_damage_ever_changes_a_reply(path: Path, seed: int) -> None:
-    size = fill(path, range(COUNT)).stat().st_size
-    choice = random.Random(seed)
-    garble(path, choice.randrange(100, size - 6000), choice.choice([1, 60, 6000]), seed)
-    hits, notes, _ = used(path)  # Compares each.
-    assert len(hits) == COUNT or notes
-
-
-def test_a_reply_that_rotted_is_asked_for_again_and_the_rest_is_used(path: Path) -> None:
-    fill(path, range(COUNT))
-    [(kept,)] = sql(path, "SELECT reply FROM replies WHERE digest = ?", key(7).digest)
-    sql(path, "UPDATE replies SET reply = ? WHERE digest = ?", kept.replace(b"well", b"hell"), key(7).digest)
-    sql(path, "UPDATE replies SET reply = x'' WHERE digest = ?", key(8).digest)
-    hits, [note], fault = used(path)
-    assert (hits, fault) == (set(range(COUNT)) - {7, 8}, None)
-    assert note == f"A reply in {path} is damaged; it is asked for again, and so is each like it."
-    assert used(path) == (set(range(COUNT)), [], None)
-
-
-def test_a_reply_under_the_key_of_another_is_not_taken_for_its_own(path: Path) -> None:
-    fill(path, range(COUNT))
-    [(other,)] = sql(path, "SELECT reply FROM replies WHERE digest = ?", key(8).digest)
-    sql(path, "UPDATE replies SET reply = ? WHERE digest = ?", other, key(7).digest)
-    assert used(path)[0] == set(range(COUNT)) - {7}
-
-
-def test_a_damaged_file_that_proves_so_in_mid_run_and_cannot_be_set_aside_is_told(path: Path) -> None:
-    fill(path, range(COUNT))
-    garble(path, 60 * 4096, 10 * 4096)
-    # Nothing can be locked where a folder has the lock's name.
-    lock_path(path).unlink()
-    lock_path(path).mkdir()
-    _, notes, fault = used(path)
-    assert fault == "cache.corrupt"
-    assert notes[-1].endswith(
-        f"each call is made, and paid. It cannot be set aside ([Errno 21] Is a directory: '{lock_path(path)}')."
-    )
-
-
-def test_a_file_that_proves_damaged_when_it_is_written_is_set_aside_at_the_end(path: Path) -> None:
-    size = fill(path, range(COUNT)).stat().st_size
-    notes: list[str] = []
-
-    async def work() -> None:
-        cache = JudgeCache(path, notes.append)
-        await cache.start()
-        garble(path, 5 * 4096, size - 5 * 4096)
-        for number in range(COUNT):
-            cache.put(key(number), reply(number + 1))
-        await cache.close()
-        assert cache.fault is not None
-        assert cache.fault.code == "cache.corrupt"
-
-    bounded(work)
-    [note], [aside] = notes, set_aside_before(path)
-    assert note.endswith(f"each call is made, and paid. It is kept as {aside}.")
-    assert not path.exists()
 
 
 def newer(path: Path) -> None:
@@ -169,7 +42,7 @@ def below_a_file(path: Path) -> None:
 
 
 UNUSABLE: dict[str, tuple[Any, str, str]] = {
-    "newer": (newer, "cache.newer", f"was written by a newer version: {{path}} has version 2, this evalsi knows {1}."),
+    "newer": (newer, "cache.newer", "was written by a newer version: {path} has version 2, this evalsi knows 1."),
     "of something else": (of_something_else, "cache.unusable", "{path} is a database of something else."),
     "a folder": (a_folder, "cache.unusable", "cannot be used: {path} (unable to open database file)."),
     "below a file": (below_a_file, "cache.unusable", "cannot be used: {path} (File exists)."),
@@ -181,7 +54,7 @@ def test_a_file_that_cannot_be_used_is_left_alone_and_the_run_goes_on_without(pa
     make, code, sentence = UNUSABLE[kind]
     make(path)
     before = path.read_bytes() if path.is_file() else b""
-    hits, [note], fault = used(path)
+    hits, [note], fault = use(path)
     assert (hits, fault) == (set(), code)
     assert sentence.format(path=path) in note
     assert note.endswith("This run goes on without it: each call is made, and paid.")
@@ -312,10 +185,10 @@ ALONE = "PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE"
 def test_a_file_that_another_process_holds_at_the_start_is_told_and_the_run_goes_on(path: Path) -> None:
     fill(path, range(COUNT))
     with held(path, *ALONE):
-        hits, [note], fault = used(path)
+        hits, [note], fault = use(path)
     assert (hits, fault) == (set(), "cache.unusable")
     assert f"{path} (another process holds it). Wait until it is done, or end it." in note
-    assert used(path) == (set(range(COUNT)), [], None)
+    assert use(path) == (set(range(COUNT)), [], None)
 
 
 def test_a_file_that_another_process_writes_to_for_long_is_still_read_and_no_longer_written(path: Path) -> None:
