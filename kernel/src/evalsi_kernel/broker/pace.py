@@ -1,6 +1,6 @@
 """The gate that every call to one provider goes through: how many at once, how soon the next one, and when none.
 
-It must not know what a call is, nor how wide the gate should be (`window`). Its clock is that of the running event loop.
+It must not know what a call is, nor how wide the gate should be (`window`). Its clock is the running event loop's.
 """
 
 from __future__ import annotations

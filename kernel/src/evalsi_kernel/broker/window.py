@@ -22,6 +22,9 @@ SMOOTHING = 0.1
 ENOUGH = 20
 """So many calls that came through say as much of a rate as any more."""
 
+OUTAGE = 3
+"""After so many barren falls in a row it is no limit that refuses: the window then comes back to where it was."""
+
 
 class Window:
     """A window on calls that falls when a provider throttles and rises when it does not.
@@ -50,7 +53,10 @@ class Window:
         self._was_full = False  # As many calls were in flight as might be: it may be their number that was too much.
         self._tried = self._refused = 0  # Calls in flight then, or those started since the first that was refused.
         self._went_well = 0  # Successes between the fall before and this one.
+        self._is_barren = False  # No call that was sent after it came through.
+        self._barren = 0  # Falls in a row that were so.
         self._known_before = self._ceiling, self._creep_s
+        self._in_peace = size, self._creep_s  # Before the first of the barren ones.
 
     @property
     def limit(self) -> int:
@@ -76,9 +82,10 @@ class Window:
         known_s = self._round_trip_s
         self._round_trip_s = took_s if known_s is None else known_s + SMOOTHING * (took_s - known_s)
         self._successes += 1
-        # A call of before the fall, and a window that is not used, say nothing of what the provider takes.
-        if number > self._last_of_burst and in_flight * 2 >= self.size:
-            self._rise(now)
+        if number > self._last_of_burst:
+            self._is_barren = False
+            if in_flight * 2 >= self.size:  # A window that is not used says nothing of what the provider takes.
+                self._rise(now)
 
     def throttled(self, number: int, last_number: int, in_flight: int, hold_s: float, now: float) -> bool:
         """Take in that a call was refused since there were too many.
@@ -101,6 +108,12 @@ class Window:
             self._fell_at = now
             self._fell_from, self._was_full = self.size, in_flight >= self.limit > 1
             self._known_before = self._ceiling, self._creep_s
+            self._barren = self._barren + 1 if self._is_barren else 0
+            if not self._is_barren:
+                self._in_peace = self.size, self._creep_s
+            elif self._barren >= OUTAGE:
+                self._known_before = self._in_peace
+            self._is_barren = True
             self._tried, self._refused = in_flight if self._was_full else last_number - number + 1, 0
             self._went_well, self._successes = min(self._successes, ENOUGH), 0
             self._last_of_burst = last_number

@@ -1,0 +1,137 @@
+"""Whatever a provider does, the window stays one: at least one call may start some time, and never too many."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsi_kernel.broker.window import LEAD, MAX_GAP_S, WARY, Window
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["success", "old success", "refusal", "old refusal"]),
+        st.floats(0.0, 1e4),  # seconds since the event before
+        st.floats(0.0, 1e3),  # what the call took, or what the refusal asks to wait
+        st.floats(0.0, 1.0),  # how full the window is
+    ),
+    max_size=60,
+)
+
+
+def refuse(window: Window, *, sent: int, refused: int, now: float, number: int = 1, hold_s: float = 0.0) -> None:
+    """Calls from a number on are in flight together; some of them are refused."""
+    for index in range(refused):
+        window.throttled(number + index, number + sent - 1, sent - index, hold_s, now)
+
+
+@given(most=st.integers(1, 1000), events=EVENTS)
+def test_the_window_never_closes_and_never_opens_too_far(
+    most: int, events: list[tuple[str, float, float, float]]
+) -> None:
+    window, now = Window(most, most), 0.0
+    for number, (what, later_s, seconds, fullness) in enumerate(events, start=1):
+        now += later_s
+        in_flight = max(1, round(fullness * window.limit))
+        of = max(1, number - 50) if what.startswith("old") else number
+        if what.endswith("success"):
+            window.succeeded(of, in_flight, seconds, now)
+        else:
+            window.throttled(of, number + 3, in_flight, seconds, now)
+        assert 1 <= window.limit <= most
+        assert 0 < window.size <= most
+        assert 0 <= window.gap_s <= MAX_GAP_S
+        assert math.isfinite(window.size)
+
+
+def test_before_anything_is_refused_starts_need_not_be_spread() -> None:
+    window = Window(64, 64)
+    window.succeeded(1, 64, 0.5, 0.5)
+    assert (window.limit, window.gap_s) == (64, 0.0)
+
+
+def test_a_narrow_beginning_doubles_from_one_round_trip_to_the_next() -> None:
+    window = Window(64, 8)
+    for number in range(8):
+        window.succeeded(number + 1, 8, 0.05, 0.05)
+    assert window.limit == 16
+
+
+def test_refusals_of_one_round_trip_halve_the_window_once() -> None:
+    window = Window(64, 64)
+    window.succeeded(1, 64, 0.5, 0.0)
+    refuse(window, sent=64, refused=5, now=1.0, number=2)
+    assert window.size == 32
+    refuse(window, sent=10, refused=3, now=1.2, number=70)  # Sent after the fall, and still in its round trip.
+    assert window.size == 32
+    refuse(window, sent=10, refused=1, now=1.7, number=90)
+    assert window.size == 16
+
+
+def test_where_less_than_half_is_let_through_the_window_falls_to_that() -> None:
+    window = Window(256, 256)
+    refuse(window, sent=256, refused=248, now=0.01)
+    assert window.size == 8
+
+
+def test_where_nothing_is_let_through_one_call_at_a_time_asks_again_and_no_limit_is_learnt() -> None:
+    window = Window(256, 256)
+    refuse(window, sent=256, refused=256, now=0.01)
+    assert window.size == 1
+    for number in range(300, 309):
+        refuse(window, sent=1, refused=1, now=number * 10.0, number=number)
+    assert window.size == 1
+    now, number = 5000.0, 400
+    for _ in range(6):
+        for _ in range(window.limit):
+            number += 1
+            window.succeeded(number, window.limit, 0.05, now)
+        now += 0.05
+    assert window.size > 32
+
+
+def test_what_was_let_through_is_soon_taken_again_for_the_most_part_and_then_slowly() -> None:
+    window = Window(64, 64)
+    window.succeeded(1, 64, 0.05, 0.0)
+    refuse(window, sent=64, refused=14, now=1.0, number=2, hold_s=1.0)
+    now, number = 2.0, 100
+    sizes = []
+    while now < 60.0:
+        for _ in range(window.limit):
+            number += 1
+            window.succeeded(number, window.limit, 0.05, now)
+        sizes.append(window.size)
+        now += 0.05
+    assert sizes[1] == pytest.approx(WARY * 50, abs=0.1)
+    assert sizes == sorted(sizes)
+    reached = next(index for index, size in enumerate(sizes) if size >= 50)
+    assert 15.0 < reached * 0.05 < 25.0
+    assert sizes[-1] == 64
+
+
+def test_after_an_outage_the_window_comes_back_to_where_it_was() -> None:
+    window = Window(64, 64)
+    window.succeeded(1, 64, 0.05, 0.0)
+    for number, now in ((2, 1.0), (70, 70.0), (71, 140.0), (72, 210.0)):
+        refuse(window, sent=window.limit, refused=window.limit, now=now, number=number, hold_s=60.0)
+    now, number = 300.0, 100
+    for _ in range(7):
+        for _ in range(window.limit):
+            number += 1
+            window.succeeded(number, window.limit, 0.05, now)
+        now += 0.05
+    assert window.size > WARY * 64
+
+
+def test_a_window_of_less_than_one_call_spreads_starts_over_more_than_a_round_trip() -> None:
+    window = Window(8, 1)
+    for number in range(1, 9):
+        window.succeeded(number, 1, 0.05, number * 1.0)
+    for number in range(10, 14):
+        window.succeeded(number, 1, 0.05, number * 1.0)
+        refuse(window, sent=1, refused=1, now=number + 0.5, number=number + 1)
+    assert window.size < 1
+    assert window.limit == 1
+    assert window.gap_s == pytest.approx(0.05 / (window.size * LEAD))
