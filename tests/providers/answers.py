@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from tests.providers.faults import Fault
 from tests.providers.minimal import minimal
+from tests.providers.remembered import once_a_schema
 from tests.providers.requests import Request
 
 Finish = Literal["stop", "length", "refusal", "content_filter"]
@@ -39,8 +40,13 @@ Answering = Callable[[Request], Reply]
 def usual(request: Request) -> str:
     """The smallest value that the request's schema allows; without one, an echo of the last message."""
     if request.schema is not None:
-        return json.dumps(minimal(request.schema))
+        return _minimal_text(request.schema)
     return json.dumps({"echo": request.last_text}) if request.format == "json_object" else request.last_text
+
+
+@once_a_schema
+def _minimal_text(schema: Any) -> str:
+    return json.dumps(minimal(schema))
 
 
 def by_schema(request: Request) -> Reply:

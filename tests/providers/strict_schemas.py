@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from tests.providers.remembered import once_a_schema
+
 ANTHROPIC_UNSUPPORTED: Final = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "maxItems"}
 )
 
 
+@once_a_schema
 def openai_fault(schema: Any) -> str | None:
     """Why a strict schema is not taken: every object must be closed and require all that it names."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
@@ -24,6 +27,7 @@ def openai_fault(schema: Any) -> str | None:
     return None
 
 
+@once_a_schema
 def anthropic_fault(schema: Any) -> str | None:
     """Why a schema is not taken: objects must be closed, and bounds of numbers and texts are not known."""
     if not isinstance(schema, Mapping):

@@ -2,20 +2,33 @@
 
 import http.client
 import json
+import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 import pytest
 
 from tests.providers import KEY, Provider, faults
-from tests.providers.calling import Got, chat, message
+from tests.providers.calling import Got, chat, chat_body, message
 
 SHORT_S = 0.2
 Ask = Callable[[Provider], Got]
 BOTH = pytest.mark.parametrize("ask", [chat, message])
+
+
+@contextmanager
+def waiting(provider: Provider) -> Iterator[socket.socket]:
+    """A client whose call is being answered, until the context is left."""
+    body = json.dumps(chat_body()).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n"
+    with socket.create_connection(("127.0.0.1", int(provider.root_url.rpartition(":")[2])), timeout=10) as client:
+        client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        provider.wait(lambda seen: seen.in_flight == 1)
+        yield client
 
 
 @BOTH
@@ -48,21 +61,39 @@ def test_json_may_be_cut_in_a_whole_body(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("fault", [faults.hang(), faults.stall_mid_body(), faults.held()])
-def test_a_client_that_waits_for_too_long_leaves_and_is_seen_to(fault: faults.Fault) -> None:
+def test_a_call_without_an_end_is_given_up_when_the_client_leaves(fault: faults.Fault) -> None:
     with Provider(faults=[fault]) as provider:
-        with pytest.raises(TimeoutError):
-            chat(provider, timeout_s=SHORT_S)
+        with waiting(provider):
+            pass
         provider.wait(lambda seen: seen.abandoned == 1)
         assert provider.seen.in_flight == 0
         assert chat(provider).status == 200
 
 
+def test_a_client_of_a_call_that_hangs_runs_out_of_patience() -> None:
+    with Provider(faults=[faults.hang()]) as provider, pytest.raises(TimeoutError):
+        chat(provider, timeout_s=SHORT_S)
+
+
+def test_half_of_the_body_has_come_when_it_stalls() -> None:
+    with Provider(faults=[None, faults.stall_mid_body()]) as provider:
+        whole, got = chat(provider).raw, b""
+        with waiting(provider) as client:
+            while len(got.partition(b"\r\n\r\n")[2]) < len(whole) // 2:
+                got += client.recv(4096)
+            client.settimeout(0.05)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+    assert f"Content-Length: {len(whole)}\r\n".encode() in got
+
+
 def test_the_server_stops_at_once_in_spite_of_a_call_that_hangs() -> None:
-    with Provider(faults=[faults.hang()]) as provider:
-        with pytest.raises(TimeoutError):
-            chat(provider, timeout_s=SHORT_S)
-        began = monotonic()
-    assert monotonic() - began < 2
+    with ExitStack() as later:
+        with Provider(faults=[faults.hang()]) as provider:
+            client = later.enter_context(waiting(provider))
+            began = monotonic()
+        assert monotonic() - began < 5
+        assert client.recv(1) == b""
 
 
 def models(provider: Provider, context: ssl.SSLContext) -> int:

@@ -28,9 +28,10 @@ def test_its_keys_models_and_limits_are_flags() -> None:
     with running("--api", "anthropic", "--key", "k", "--any-model", "--per-second", "1") as server:
         assert not server.base_url.endswith("/v1")
         headers = VERSION | {"Authorization": "Bearer k"}
-        got = [send(server.base_url, "/v1/messages", message_body(model="m"), headers=headers) for _ in range(2)]
+        body = message_body(model="m")
+        got = [send(server.base_url, "/v1/messages", body, headers=headers).status for _ in range(20)]
         assert send(server.base_url, "/v1/models", headers=VERSION).status == 401
-    assert [one.status for one in got] == [200, 429]
+    assert (got[0], set(got)) == (200, {200, 429})
 
 
 def test_it_answers_by_the_schema_unless_a_reply_is_given() -> None:
