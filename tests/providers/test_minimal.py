@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.providers.minimal import minimal
@@ -105,6 +105,7 @@ def inside(schemas: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return objects | arrays | either | both
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.recursive(LEAVES, inside, max_leaves=8))
 def test_the_smallest_value_is_allowed_by_its_schema(schema: Any) -> None:
     value = minimal(schema)
