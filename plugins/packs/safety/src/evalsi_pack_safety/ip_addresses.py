@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalsi_pack_safety.edges import JOINED
 from evalsi_pack_safety.findings import Finding
-from evalsi_pack_safety.nearby_words import MONEY_BEFORE, VERSIONS
+from evalsi_pack_safety.nearby_words import ADDRESSES, MONEY_BEFORE, VERSIONS
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -36,6 +36,7 @@ _QUAD = re.compile(
 _HEXTETS = re.compile(
     rf"{_V6_START}(?<![{JOINED}:.].)[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{2,36}}(?![{JOINED}:])(?!\.[{JOINED}])"
 )
+_SMALL = 32
 _PREFIX = re.compile(r"/([0-9]{1,3})(?![0-9])")
 _LIST = re.compile(r"(?: ?(?:,|and|or|to|und|et|y|e|->|–|-|→|и|至) ?){1,2}")
 _MONEY_AFTER = re.compile(r" ?(?:€|\$|£|¥|EUR|USD|CHF|%)")
@@ -54,7 +55,7 @@ def _version_4(text: str, label: str) -> Iterator[Finding]:
     for match in _QUAD.finditer(text):
         start, end = match.span()
         listed = version_end >= 0 and start - version_end <= 8 and _LIST.fullmatch(text, version_end, start)
-        if listed or VERSIONS.said(text, start, label):
+        if listed or VERSIONS.said(text, start, label) or _is_like_a_version(text, start, match[0], label):
             version_end = end
             continue
         if _MONEY_AFTER.match(text, end) or MONEY_BEFORE.said(text, start):
@@ -62,6 +63,13 @@ def _version_4(text: str, label: str) -> Iterator[Finding]:
         address = _address(match[0])
         if address is not None and not _is_network(text, end, address):
             yield Finding(V4, start, end, f"{match[0].partition('.')[0]}.…", (str(address),))
+
+
+def _is_like_a_version(text: str, start: int, written: str, label: str) -> bool:
+    """Four small numbers, as one address in four thousand has them and most versions, where nothing says "address"."""
+    return all(len(part) < 3 and int(part) < _SMALL for part in written.split(".")) and not ADDRESSES.said(
+        text, start, label
+    )
 
 
 def _version_6(text: str) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 REACH = 28
 
@@ -21,17 +22,21 @@ class Nearby:
     """
 
     def __init__(self, words: Iterable[str], gap: int = 12) -> None:
-        listed = sorted(words, key=len, reverse=True)
-        alternatives = "|".join(
-            re.escape(word.rstrip("*")) + (r"\w{0,8}" if word[-1] == "*" else "") for word in listed
-        )
-        # A word of a script without blanks has no boundary before it, and a label of code none within it.
-        self._before = re.compile(
-            rf"(?:(?<![a-zà-ÿа-я])|(?<=[_-]))(?:{alternatives})(?![a-zà-ÿа-я])[^\d\n]{{0,{gap}}}\Z"
-        )
+        self._words = tuple(words)
+        self._gap = gap
 
     def said(self, text: str, start: int, label: str = "") -> bool:
         """Whether such a word stands before `start`, or is the label that the text stands under."""
         if self._before.search(text[max(0, start - REACH - 12) : start].casefold()):
             return True
         return bool(label) and self._before.search(label.casefold()) is not None
+
+    # Compiled when it is first asked: together the lists would take a third of the pack's start.
+    @cached_property
+    def _before(self) -> re.Pattern[str]:
+        listed = sorted(self._words, key=len, reverse=True)
+        alternatives = "|".join(
+            re.escape(word.rstrip("*")) + (r"\w{0,8}" if word[-1] == "*" else "") for word in listed
+        )
+        # A word of a script without blanks has no boundary before it, and a label of code none within it.
+        return re.compile(rf"(?:(?<![a-zà-ÿа-я])|(?<=[_-]))(?:{alternatives})(?![a-zà-ÿа-я])[^\d\n]{{0,{self._gap}}}\Z")

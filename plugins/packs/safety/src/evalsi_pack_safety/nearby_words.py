@@ -9,8 +9,9 @@ from evalsi_pack_safety.nearby import Nearby
 
 PHONES = Nearby((
     "phone*", "telephone*", "telephones", "tel", "tel.", "tél", "mobile*", "cell", "cellphone*", "call", "call me at",
-    "dial", "ring", "text me", "sms", "fax", "whatsapp", "telegram", "viber", "signal", "contact number", "hotline",
-    "teléfono*", "telefono*", "móvil", "movil", "celular*", "llama*", "llámame al", "llame al",
+    "dial", "ring", "text me", "sms", "fax", "whatsapp", "telegram", "viber", "signal", "contact number", "contact no", "hotline",
+    "☎", "☏", "✆", "📞", "📱", "📲",
+    "teléfono*", "telefono*", "móvil", "movil", "celular*", "cel", "llama*", "llámame al", "llame al",
     "telefon*", "handy*", "mobil*", "rufnummer*", "festnetz", "durchwahl", "anrufen unter", "erreichbar unter",
     "téléphone*", "telephone*", "portable*", "appelez", "appelle*", "joindre au", "numéro de tél",
     "telefone*", "telemóvel", "ligue para", "zap", "cellulare*", "chiama*", "telefoon*", "mobiel", "gsm", "bel",
@@ -41,6 +42,12 @@ SOCIAL_SECURITY = Nearby(
     ),
     gap=16,
 )  # fmt: skip
+
+ADDRESSES = Nearby((
+    "ip", "ips", "ip address*", "ipv4", "address*", "addr", "host*", "client*", "client_ip", "server", "remote*",
+    "peer", "source", "src", "dst", "login from", "connected from", "connection from", "visitor*", "forwarded-for",
+    "dirección", "adresse*", "indirizzo", "endereço", "naslov", "адрес*", "地址", "アドレス", "주소", "عنوان",
+))  # fmt: skip
 
 VERSIONS = Nearby((
     "version*", "versions", "ver", "ver.", "v", "v.", "release*", "rev", "revision*", "build*", "firmware*", "update*",

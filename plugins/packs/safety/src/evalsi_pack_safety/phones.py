@@ -29,7 +29,7 @@ KNOWN_BY_WORD = (
 
 _INTERNATIONAL = re.compile(rf"\+(?<![{JOINED}].)\(?\d(?:[ ().\-/]{{0,3}}\d){{6,16}}(?![{JOINED}])")
 _NATIONAL = re.compile(
-    rf"[(0-9](?<![{JOINED}@#&/.,+-].)(?<![A-Za-z_][(].)(?:[ ().\-/]{{0,2}}\d){{6,17}}"
+    rf"[(0-9](?<![{JOINED}@#&/.,+-].)(?<![A-Za-z_][(].)(?:[ ().\-/]{{0,3}}\d){{6,17}}"
     rf"(?![{JOINED}°])(?![-./,:]\d)(?! ?[€$£¥%])"
 )
 _NORTH_AMERICAN = re.compile(r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])[2-9]\d\d[-. ]\d{4}")
@@ -63,7 +63,7 @@ def _national(text: str, start: int, written: str, label: str) -> Iterator[Findi
         if not written.isdigit() or PHONES.said(text, start, label):
             yield from _first_valid(start, written, (None,))
     elif PHONES.said(text, start, label):
-        if not _DATE.match(written):
+        if not _is_date(written):
             yield from _first_valid(start, written, KNOWN_BY_WORD)
     elif not NUMBERED_THINGS.said(text, start, label):
         yield from _known_by_look(start, written)
@@ -75,8 +75,14 @@ def _known_by_look(start: int, written: str) -> Iterator[Finding]:
         yield from _first_valid(start, north_american[0], NORTH_AMERICA)
     elif _BRACKETED.fullmatch(written):
         yield from _first_valid(start, written, BRACKETS, grouped=True)
-    elif _TRUNK.fullmatch(written) and not (_DATE.match(written) or _SSN_LIKE.fullmatch(written)):
+    elif _TRUNK.fullmatch(written) and not (_is_date(written) or _SSN_LIKE.fullmatch(written)):
         yield from _first_valid(start, written, TRUNK_ZERO, grouped=True)
+
+
+def _is_date(written: str) -> bool:
+    """Whether this is a date, alone or with a few figures after it; 06.12.34.56.78 begins like one and goes on."""
+    date = _DATE.match(written)
+    return date is not None and len(written) - date.end() < 5
 
 
 def _first_valid(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from evalsi_pack_safety.token_checksums import bech_32, crc_in_base_62, crc_in_hex
@@ -18,16 +19,26 @@ class Format(NamedTuple):
     Args:
         kind: whose it is.
         mark: the text by which it is found.
-        pattern: the whole of it.
+        written: the pattern of the whole of it.
         before: how many characters of it may stand before its mark.
         holds: its checksum, where it has one.
     """
 
     kind: str
     mark: str
-    pattern: re.Pattern[str]
+    written: str
     before: int = 0
     holds: Callable[[str], bool] | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when its mark is first found: few are in a run."""
+        return _compiled(self.written)
+
+
+@cache
+def _compiled(written: str) -> re.Pattern[str]:
+    return re.compile(written)
 
 
 _WORD = r"[0-9A-Za-z]"
@@ -47,7 +58,7 @@ def _rows(
     """A row for each of some marks, parted by blanks."""
     end = r"(?![0-9A-Za-z_-])" if rest.count(_URL_SAFE) else r"(?![0-9A-Za-z_])"
     return [
-        Format(kind, mark, re.compile(f"(?<![0-9A-Za-z_]){before}{re.escape(mark)}{rest}{end}"), most_before, holds)
+        Format(kind, mark, f"(?<![0-9A-Za-z_]){before}{re.escape(mark)}{rest}{end}", most_before, holds)
         for mark in marks.split()
     ]
 
