@@ -39,7 +39,8 @@ class Provider:
         answer: What it says to a request.
         embed: What vector it gives for a text.
         faults: What it does wrong, call by call of a model.
-        batch_faults: The same for requests of files and batches, which are counted by themselves.
+        batch_faults: The same for requests of files and batches, which are counted by themselves. An error comes in
+            place of the work; a connection that breaks does so when the work is done.
         batching: How its batches go.
         keys: The keys it takes; None takes any, and none at all.
         models: The models it has; None has any.

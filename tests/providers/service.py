@@ -11,7 +11,7 @@ from aiohttp import web
 
 from tests.providers import anthropic_api, anthropic_batches, openai_api, openai_batches
 from tests.providers.exchange import Conduct, Spoken, consider, objection, speak, unfaulted
-from tests.providers.faults import Cut, Delay, Fault, Page, Status, planned
+from tests.providers.faults import Changed, Cut, Delay, Fault, Page, Status, Unsupported, planned
 from tests.providers.forms import CALLS, Form, form_of
 from tests.providers.limits import Meter
 from tests.providers.misbehaviour import JSON, cut_off
@@ -115,6 +115,8 @@ class Service:
             return self._failed(form, fault)
         batches = self._anthropic if request.path.startswith(anthropic_batches.BATCHES) else self._openai
         try:
+            if isinstance(fault, Changed | Unsupported):
+                raise TypeError(f"{fault} is a fault of an answer, and files and batches have none")
             told = batches.serve(request)
         except Exception as failure:  # noqa: BLE001 - as above
             return self._broken(form, failure)

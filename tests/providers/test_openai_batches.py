@@ -1,5 +1,6 @@
 """Batches in OpenAI's form: files in, polls, files out in another order, and what becomes of rows that fail."""
 
+import http.client
 import json
 from typing import Any
 
@@ -194,6 +195,19 @@ def test_requests_of_batches_have_a_plan_of_faults_of_their_own() -> None:
         failed, cut, page, good = (send(provider.root_url, path) for _ in range(4))
     assert (failed.status, page.raw[:9]) == (500, b"<!doctype")
     assert cut.raw == good.raw[: len(good.raw) // 2]
+
+
+def test_a_connection_that_breaks_does_so_when_the_batch_is_made() -> None:
+    with Provider(batch_faults=[None, faults.close_before_answer()]) as provider:
+        with pytest.raises(http.client.RemoteDisconnected):
+            create(provider, rows(1))
+        listed = send(provider.root_url, "/v1/batches").body["data"]
+    assert [batch["id"] for batch in listed] == ["batch_1"]
+
+
+def test_a_fault_of_an_answer_has_no_place_in_a_plan_for_batches() -> None:
+    with pytest.raises(TypeError, match="have none"), Provider(batch_faults=[faults.refusal()]) as provider:
+        assert upload(provider, rows(1)).status == 500
 
 
 def test_embeddings_may_be_asked_for_in_a_batch() -> None:
