@@ -1,55 +1,223 @@
-"""INTERIM, to be replaced by the session that owns it: tries again, and breaks off after a final error."""
+"""A call made again where that may help, at the provider's pace, and no call at all where none can help.
+
+It must not know what a call asks, nor what it costs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.pace import Pace
 
 T = TypeVar("T")
 
+THROTTLED = "provider.rate_limited"
+REFUSALS = frozenset(
+    {THROTTLED} | {f"provider.{why}" for why in ("auth", "bad_request", "not_found", "quota", "tls", "unsupported")}
+)
+FAILING = 10
+"""Where so many different calls fail, for `FAILING_S`, and none comes through meanwhile, no more are made."""
+FAILING_S = 120.0
+_NO_TOKENS = Tokens(0, 0, 0, 0, 0)
+
 
 class RetryPolicy(NamedTuple):
-    tries: int = 5
-    base_s: float = 0.5
-    most_s: float = 30.0
+    """How long a call is tried.
+
+    Args:
+        max_tries: how often a call may fail; that it was throttled does not count, time alone ends that.
+        max_s: how long a call may take with all its tries and the waits between them, but for the wait for its turn;
+            a second try is made in any case.
+        base_s: the longest wait after the first try; it doubles from try to try.
+        longest_s: the longest wait that is of our own choosing.
+    """
+
+    max_tries: int = 7
+    max_s: float = 300.0
+    base_s: float = 1.0
+    longest_s: float = 30.0
 
 
 class Breaker:
+    """Stops all calls to a model once none can come through; nothing that happens later starts them again.
+
+    Attributes:
+        error: why no call is made; None as long as they are.
+    """
+
     def __init__(self) -> None:
         self.error: ProviderError | None = None
+        self._broke = asyncio.Event()
+        self._successes = 0
+        self._failing = 0
+        self._failing_since = 0.0
+
+    def trip(self, error: ProviderError) -> None:
+        """Stop all calls; the first error stays the reason."""
+        if self.error is None:
+            self.error = error
+            self._broke.set()
+
+    def check(self, calls: int, tokens: Tokens) -> None:
+        """Raise the reason why no call is made, where there is one.
+
+        Args:
+            calls: how many were made for the same answer before.
+            tokens: what they took.
+        """
+        if self.error is not None:
+            raise _again(self.error, self.error.error.message, calls, tokens) from self.error
+
+    def succeeded(self) -> None:
+        """Hear that a call came through."""
+        self._successes += 1
+        self._failing = 0
+
+    def failed(self, error: ProviderError, heard: int | None) -> int:
+        """Hear that a try failed which might succeed at another time.
+
+        Args:
+            error: how it failed.
+            heard: what this gave for the try of the same call before; None for its first.
+
+        Returns:
+            What tells the same call again: a call counts once between two successes of any.
+        """
+        now = asyncio.get_running_loop().time()
+        if not self._failing:
+            self._failing_since = now
+        self._failing += heard != self._successes
+        if self._failing >= FAILING and now - self._failing_since >= FAILING_S:
+            why = f"{error.error.message} Nothing has come through for {now - self._failing_since:.0f} s: no more is asked."
+            self.trip(_again(error, why, 0, _NO_TOKENS))
+        return self._successes
+
+    async def rest(self, seconds: float) -> None:
+        """Wait, but no longer than until all calls are stopped."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._broke.wait()
 
 
-async def call_with_retries(make: Callable[[], Awaitable[T]], pace: Pace, policy: RetryPolicy, breaker: Breaker) -> T:
-    calls = 0
+async def call_with_retries(
+    make: Callable[[], Awaitable[T]],
+    pace: Pace,
+    policy: RetryPolicy,
+    breaker: Breaker,
+    *,
+    draw: Callable[[], float] = random.random,
+    on_failed: Callable[[ProviderError], None] | None = None,
+) -> T:
+    """Make a call, and again as long as that may help.
+
+    Between tries it waits a random part of a span that doubles ("full jitter"), and never less than the provider asks
+    for; an error with retry `same` is tried again at once, the first time. While it waits it holds no slot.
+
+    Args:
+        make: makes one call; it must end by itself.
+        pace: gives each try its turn, and hears how it went.
+        policy: how long to try.
+        breaker: of the same model as the pace.
+        draw: random numbers from 0 to below 1.
+        on_failed: hears of each failed try that another follows, to count what it took.
+
+    Raises:
+        ProviderError: no try succeeded; the last one's error, with the number of tries in its message and in `calls`,
+            and the tokens of all. Without a call where the breaker stopped them.
+    """
+    loop = asyncio.get_running_loop()
+    calls, failures, took_s, tokens, heard = 0, 0, 0.0, _NO_TOKENS, None
     while True:
-        try:
-            async with pace.slot() as slot:
-                if breaker.error is not None:
-                    error = breaker.error
-                    again = ProviderError(error.error.code, error.error.message, error.error.mend, blame=error.error.blame)
-                    again.calls = calls
-                    again.tokens = Tokens(0, 0, 0, 0, 0)
-                    raise again
-                calls += 1
-                try:
-                    reply = await make()
-                except ProviderError as error:
-                    error.calls = calls
-                    if error.error.code == "provider.rate_limited":
-                        slot.throttled(error.retry_after_s)
-                    if error.is_final:
-                        breaker.error = error
-                    raise
+        breaker.check(calls, tokens)
+        async with pace.slot() as slot:
+            breaker.check(calls, tokens)
+            began = loop.time()
+            calls += 1
+            try:
+                result = await make()
+            except ProviderError as error:
+                failure = error
+                if _is_throttled(error) and not _asks_too_much(error, policy):
+                    slot.throttled(error.retry_after_s)
+            else:
                 slot.succeeded()
-                return reply
-        except ProviderError as error:
-            if error.error.retry == "no" or calls >= policy.tries or not calls:
-                raise
-            wait_s = random.random() * min(policy.most_s, policy.base_s * 2**calls)
-            await asyncio.sleep(max(wait_s, error.retry_after_s or 0.0))
+                breaker.succeeded()
+                return result
+        tokens = _sum(tokens, _taken(failure))
+        failures += not _is_throttled(failure)
+        wait_s = _wait_s(failure, calls, policy, draw)
+        took_s += loop.time() - began + wait_s
+        is_over = failures >= policy.max_tries or pace.starved_s > policy.max_s or (took_s > policy.max_s and calls > 1)
+        end = _end(failure, calls, policy, is_over=is_over)
+        raised = failure if end is None else _again(failure, f"{failure.error.message}{end}", calls, tokens)
+        if failure.is_final or _asks_too_much(failure, policy):
+            breaker.trip(raised)
+        elif failure.error.retry != "no":
+            heard = breaker.failed(raised, heard)
+        if breaker.error is not None:
+            pace.open_wide()
+        if end is not None:
+            raise raised from failure
+        if on_failed is not None:
+            on_failed(failure)
+        if wait_s:
+            await breaker.rest(wait_s)
+
+
+def _is_throttled(error: ProviderError) -> bool:
+    return error.error.code == THROTTLED or error.retry_after_s is not None
+
+
+def _asks_too_much(error: ProviderError, policy: RetryPolicy) -> bool:
+    """Whether the provider asks for a longer wait than any call may take."""
+    return (error.retry_after_s or 0.0) > policy.max_s
+
+
+def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: Callable[[], float]) -> float:
+    """How long to wait before the next try."""
+    if error.error.retry == "same" and calls == 1:
+        own_s = 0.0
+    else:
+        own_s = draw() * min(policy.longest_s, policy.base_s * 2.0 ** min(calls - 1, 30))
+    return max(own_s, error.retry_after_s or 0.0)
+
+
+def _end(error: ProviderError, calls: int, policy: RetryPolicy, *, is_over: bool) -> str | None:
+    """What to add to the message of the last error; None where another try may help."""
+    tried = f" It was tried {calls} times." if calls > 1 else ""
+    if _asks_too_much(error, policy):
+        return f" It asks to wait {error.retry_after_s:,.0f} s, longer than the {policy.max_s:,.0f} s of a call.{tried}"
+    return tried if is_over or error.is_final or error.error.retry == "no" else None
+
+
+def _taken(error: ProviderError) -> Tokens:
+    """What a failed call took; one that was refused was not begun, and took nothing where nothing is said."""
+    return _NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
+
+
+def _sum(one: Tokens, other: Tokens) -> Tokens:
+    """Both together; what is unknown of either is unknown of both."""
+    return Tokens(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))
+
+
+def _again(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
+    """The same error anew: what many raise at once must be one exception each."""
+    wire = error.error
+    anew = ProviderError(
+        wire.code,
+        message,
+        wire.mend,
+        blame=wire.blame,
+        retry=wire.retry,
+        retry_after_s=error.retry_after_s,
+        is_final=error.is_final,
+        tokens=tokens,
+    )
+    anew.calls = calls
+    return anew

@@ -1,0 +1,329 @@
+"""A call is made again where that may help, for a bounded time; and none is made once none can help."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.retrying import FAILING, FAILING_S, Breaker, RetryPolicy, call_with_retries
+from evalsi_protocol.errors import Retry
+from tests.kernel.broker.throttling import Server, Throttled
+from tests.kernel.broker.virtual_time import run_virtually
+
+POLICY = RetryPolicy(max_tries=4, max_s=100.0, base_s=1.0, longest_s=8.0)
+
+
+def failed(code: str = "provider.failed", retry: Retry = "later", **more: Any) -> ProviderError:
+    return ProviderError(code, "It broke.", "Mend it.", retry=retry, **more)
+
+
+def throttled(retry_after_s: float | None = None) -> ProviderError:
+    return failed("provider.rate_limited", retry_after_s=retry_after_s)
+
+
+class Provider:
+    """Answers with what it is told, in turn; the last answer stays. It notes when it was called."""
+
+    def __init__(self, *answers: ProviderError | str, takes_s: float = 0.0) -> None:
+        self.called_at: list[float] = []
+        self._answers = answers
+        self._takes_s = takes_s
+
+    async def __call__(self) -> str:
+        number = len(self.called_at)
+        self.called_at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(self._takes_s)
+        answer = self._answers[min(number, len(self._answers) - 1)]
+        if isinstance(answer, str):
+            return answer
+        raise answer
+
+    @property
+    def waits(self) -> list[float]:
+        return [later - before for before, later in zip(self.called_at, self.called_at[1:], strict=False)]
+
+
+def call(
+    provider: Callable[[], Awaitable[str]],
+    *,
+    pace: Pace | None = None,
+    breaker: Breaker | None = None,
+    policy: RetryPolicy = POLICY,
+    draw: Callable[[], float] = lambda: 0.5,
+    **more: Any,
+) -> Coroutine[Any, Any, str]:
+    return call_with_retries(provider, pace or Pace(8), policy, breaker or Breaker(), draw=draw, **more)
+
+
+def error_of(provider: Provider, **more: Any) -> ProviderError:
+    async def story() -> ProviderError:
+        with pytest.raises(ProviderError) as caught:
+            await call(provider, **more)
+        return caught.value
+
+    return run_virtually(story())
+
+
+def test_a_call_that_succeeds_is_made_once() -> None:
+    provider = Provider("reply")
+    assert run_virtually(call(provider)) == "reply"
+    assert len(provider.called_at) == 1
+
+
+@pytest.mark.parametrize("draw", [0.0, 0.25, 0.999])
+def test_waits_are_a_random_part_of_a_span_that_doubles_up_to_a_bound(draw: float) -> None:
+    provider = Provider(failed())
+    policy = POLICY._replace(max_tries=7)
+    error_of(provider, policy=policy, draw=lambda: draw)
+    assert provider.waits == pytest.approx([draw * span for span in (1, 2, 4, 8, 8, 8)])
+
+
+def test_an_error_that_may_be_tried_again_at_once_is_the_first_time() -> None:
+    provider = Provider(failed(retry="same"))
+    error_of(provider)
+    assert provider.waits == pytest.approx([0.0, 1.0, 2.0])
+
+
+def test_the_last_error_says_how_often_it_was_tried_and_what_all_tries_took() -> None:
+    provider = Provider(
+        failed(tokens=Tokens(100, 0, 0, 0, 0)), failed("provider.timeout", tokens=Tokens(50, 7, 0, 0, 1))
+    )
+    error = error_of(provider)
+    assert error.error.code == "provider.timeout"
+    assert error.error.message == "It broke. It was tried 4 times."
+    assert error.error.mend == "Mend it."
+    assert error.calls == 4
+    assert error.tokens == Tokens(250, 21, 0, 0, 3)
+
+
+def test_what_a_try_took_without_saying_is_unknown_of_all_of_them() -> None:
+    provider = Provider(failed(tokens=Tokens(100, 5, 0, 0, 0)), failed("provider.timeout"))
+    assert error_of(provider).tokens == Tokens()
+
+
+def test_a_refused_try_took_nothing() -> None:
+    provider = Provider(throttled(1.0), failed(retry="no", tokens=Tokens(100, 5, 0, 0, 0)))
+    assert error_of(provider).tokens == Tokens(100, 5, 0, 0, 0)
+
+
+def test_an_error_that_would_come_again_is_raised_at_once() -> None:
+    provider = Provider(failed("provider.bad_request", retry="no"))
+    error = error_of(provider)
+    assert (error.error.message, error.calls) == ("It broke.", 1)
+    assert len(provider.called_at) == 1
+
+
+@pytest.mark.parametrize("code", ["provider.rate_limited", "provider.failed"])
+def test_the_time_that_the_provider_asks_for_is_never_shortened(code: str) -> None:
+    provider = Provider(failed(code, retry_after_s=30.0), "reply")
+    run_virtually(call(provider, draw=lambda: 0.0))
+    assert provider.waits == pytest.approx([30.0])
+
+
+def test_throttling_ends_by_time_and_not_by_count() -> None:
+    provider = Provider(*[throttled(2.0)] * 20, "reply")
+    assert run_virtually(call(provider, draw=lambda: 0.0)) == "reply"
+    assert len(provider.called_at) == 21
+    endless = Provider(throttled(2.0))
+    error = error_of(endless, draw=lambda: 0.0)
+    assert endless.called_at[-1] <= POLICY.max_s
+    assert error.error.message == f"It broke. It was tried {len(endless.called_at)} times."
+
+
+def test_a_slow_failure_is_tried_again_once_and_then_for_no_longer_than_allowed() -> None:
+    provider = Provider(failed("provider.timeout"), takes_s=120.0)
+    assert error_of(provider).calls == 2
+    quicker = Provider(failed("provider.timeout"), takes_s=40.0)
+    assert error_of(quicker).calls == 3
+
+
+def test_each_failed_try_that_another_follows_is_told() -> None:
+    heard: list[ProviderError] = []
+    first, second = failed(tokens=Tokens(1, 1)), throttled()
+    run_virtually(call(Provider(first, second, "reply"), on_failed=heard.append))
+    assert heard == [first, second]
+
+
+def test_while_a_call_waits_to_be_tried_again_others_have_its_slot() -> None:
+    async def story() -> None:
+        pace = Pace(1)
+        slow = asyncio.create_task(call(Provider(failed(), "late"), pace=pace))
+        await asyncio.sleep(0.1)
+        assert await call(Provider("soon"), pace=pace) == "soon"
+        assert not slow.done()
+        assert await slow == "late"
+
+    run_virtually(story())
+
+
+def test_an_exception_that_is_no_error_of_the_provider_goes_through_and_frees_the_slot() -> None:
+    async def story() -> None:
+        pace = Pace(1)
+
+        async def broken() -> str:
+            raise KeyError("a fault of a connector")
+
+        with pytest.raises(KeyError):
+            await call(broken, pace=pace)
+        assert await call(Provider("reply"), pace=pace) == "reply"
+
+    run_virtually(story())
+
+
+def test_after_a_final_error_no_call_is_made_and_each_fails_with_it_whether_it_waits_or_comes_later() -> None:
+    async def story() -> None:
+        pace, breaker = Pace(2), Breaker()
+        final = Provider(failed("provider.auth", retry="no", is_final=True), takes_s=1.0)
+        good, never = Provider("reply", takes_s=2.0), Provider("reply")
+        resting = asyncio.create_task(call(Provider(failed()), pace=pace, breaker=breaker, draw=lambda: 0.99))
+        await asyncio.sleep(0)
+        first = asyncio.create_task(call(final, pace=pace, breaker=breaker))
+        lucky = asyncio.create_task(call(good, pace=pace, breaker=breaker))
+        queued = [asyncio.create_task(call(never, pace=pace, breaker=breaker)) for _ in range(50)]
+        ended = await asyncio.gather(resting, first, *queued, return_exceptions=True)
+        assert asyncio.get_running_loop().time() == pytest.approx(1.0)
+        assert await lucky == "reply"  # A success in between starts no call again.
+        with pytest.raises(ProviderError) as later:
+            await call(never, pace=pace, breaker=breaker)
+        assert never.called_at == []
+        errors = [*ended, later.value]
+        assert {error.error.code for error in errors if isinstance(error, ProviderError)} == {"provider.auth"}
+        assert len(set(map(id, errors))) == len(errors) == 53
+        assert later.value.calls == 0
+        assert later.value.tokens == Tokens(0, 0, 0, 0, 0)
+
+    run_virtually(story())
+
+
+def test_a_provider_that_asks_for_a_longer_wait_than_a_call_may_take_ends_all_calls_at_once() -> None:
+    told: list[str] = []
+
+    async def story() -> None:
+        pace, breaker = Pace(1, on_wait=told.append), Breaker()
+        provider = Provider(throttled(86_400.0))
+        ended = await asyncio.gather(
+            *[call(provider, pace=pace, breaker=breaker) for _ in range(10)], return_exceptions=True
+        )
+        assert asyncio.get_running_loop().time() == 0.0
+        assert len(provider.called_at) == 1
+        assert all("asks to wait 86,400 s, longer than the 100 s" in str(error) for error in ended)
+
+    run_virtually(story())
+    assert told == []
+
+
+@pytest.mark.parametrize(("takes_s", "within_s"), [(0.01, 130.0), (5.0, 130.0), (120.0, 400.0)])
+def test_where_nothing_comes_through_for_long_calls_end_instead_of_each_being_tried(
+    takes_s: float, within_s: float
+) -> None:
+    async def story() -> None:
+        pace, breaker, draw = Pace(16), Breaker(), random.Random(3).random
+        provider = Provider(failed("provider.timeout"), takes_s=takes_s)
+        calls = [call(provider, pace=pace, breaker=breaker, draw=draw) for _ in range(100_000 // max(5, int(takes_s)))]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(error) for error in ended} == {ProviderError}
+        assert "Nothing has come through for 1" in str(ended[-1])
+        assert asyncio.get_running_loop().time() < within_s
+
+    run_virtually(story())
+
+
+def test_few_calls_that_fail_for_long_end_nothing_for_the_others() -> None:
+    async def story() -> None:
+        pace, breaker = Pace(8), Breaker()
+        for _ in range(3):
+            poison = [call(Provider(failed(), takes_s=90.0), pace=pace, breaker=breaker) for _ in range(FAILING - 1)]
+            await asyncio.gather(*poison, return_exceptions=True)
+            await call(Provider("reply"), pace=pace, breaker=breaker)
+        assert asyncio.get_running_loop().time() > FAILING_S
+        for _ in range(3 * FAILING):
+            bad = Provider(failed("provider.bad_request", retry="no"), takes_s=10.0)
+            with pytest.raises(ProviderError):
+                await call(bad, pace=pace, breaker=breaker)
+        assert breaker.error is None
+
+    run_virtually(story())
+
+
+def asking(server: Server) -> Callable[[], Awaitable[str]]:
+    async def make() -> str:
+        try:
+            await server.call()
+        except Throttled as refusal:
+            raise throttled(refusal.retry_after_s) from refusal
+        return "reply"
+
+    return make
+
+
+@pytest.mark.parametrize("retry_after_s", [None, 1.0, 20.0])
+def test_a_storm_of_refusals_costs_no_call_its_answer(retry_after_s: float | None) -> None:
+    async def story() -> None:
+        server = Server(at_once=32, takes_s=0.2, retry_after_s=retry_after_s, storms=lambda now: 2 <= now < 62)
+        pace, breaker = Pace(64), Breaker()
+        calls = [call_with_retries(asking(server), pace, RetryPolicy(), breaker) for _ in range(1500)]
+        assert await asyncio.gather(*calls) == ["reply"] * 1500
+        assert len(server.refused) < 300
+
+    run_virtually(story())
+
+
+def test_refusals_without_an_end_end_all_calls_within_minutes() -> None:
+    async def story() -> None:
+        server = Server(takes_s=0.2, retry_after_s=1.0, storms=lambda _: True)
+        pace, breaker = Pace(64), Breaker()
+        calls = [call_with_retries(asking(server), pace, RetryPolicy(), breaker) for _ in range(4000)]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(error, ProviderError) for error in ended)
+        assert asyncio.get_running_loop().time() < 2 * RetryPolicy().max_s
+        assert len(server.refused) < 1000
+
+    run_virtually(story())
+
+
+@settings(max_examples=50)
+@given(
+    answers=st.lists(
+        st.sampled_from(["reply", "later", "same", "no", "throttled", "throttled 3 s", "final"]),
+        min_size=1,
+        max_size=12,
+    ),
+    cancels=st.lists(st.none() | st.integers(0, 20), min_size=1, max_size=6),
+    seed=st.integers(0, 99),
+)
+def test_every_call_ends_with_its_reply_or_its_error_and_no_slot_is_lost(
+    answers: list[str], cancels: list[int | None], seed: int
+) -> None:
+    made: dict[str, ProviderError | str] = {
+        "reply": "reply",
+        "later": failed(),
+        "same": failed(retry="same"),
+        "no": failed(retry="no"),
+        "throttled": throttled(),
+        "throttled 3 s": throttled(3.0),
+        "final": failed(retry="no", is_final=True),
+    }
+
+    async def story() -> None:
+        loop, pace, breaker = asyncio.get_running_loop(), Pace(2), Breaker()
+        draw = random.Random(seed).random
+        provider = Provider(*[made[answer] for answer in answers], takes_s=0.3)
+        tasks = [asyncio.create_task(call(provider, pace=pace, breaker=breaker, draw=draw)) for _ in cancels]
+        for task, after in zip(tasks, cancels, strict=True):
+            if after is not None:
+                loop.call_later(after / 10, task.cancel)
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            assert result == "reply" or isinstance(result, ProviderError | asyncio.CancelledError)
+        assert pace.in_flight == 0
+        assert loop.time() < 10 * POLICY.max_s
+
+    run_virtually(story())
