@@ -35,7 +35,12 @@ def row_of(distribution: Distribution) -> str:
 
 def own_libraries(distribution: Distribution) -> set[str]:
     """Modules of the declared third parties; where module and library differ in name, it is said here."""
-    differing = {"google-re2": "re2", "backports.zstd": "backports", "python-stdnum": "stdnum"}
+    differing = {
+        "google-re2": "re2",
+        "markdown-it-py": "markdown_it",
+        "backports.zstd": "backports",
+        "python-stdnum": "stdnum",
+    }
     third_parties = {name for name in distribution.declared if not name.startswith("evalsi")}
     return {differing.get(name, name.replace("-", "_")) for name in third_parties}
 

@@ -173,7 +173,7 @@ def test_a_function_that_asks_without_saying_so_gets_an_error_and_no_score() -> 
 def test_a_token_budget_is_never_passed_and_what_was_finished_is_kept() -> None:
     with Provider(fixed(Answer(GOOD, input_tokens=100, output_tokens=50))) as provider:
         result = judged(
-            provider, rows(*map(str, range(50))), judge={"max_tokens": 50}, budget_tokens=4_000, concurrency=50
+            provider, rows(*map(str, range(50))), judge={"max_tokens": 50}, budget={"tokens": 4_000}, concurrency=50
         )
         calls = provider.calls
     (summary,) = result.summaries

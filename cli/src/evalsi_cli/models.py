@@ -1,4 +1,4 @@
-"""The flags and variables that name a run's models and bound their cost: `--judge-…`, `--embed-…`, `EVALSI_JUDGE_…`.
+"""The flags and variables that name a run's models and bound what they cost: `--judge-…` and `--embed-…`.
 
 It must not know a provider, nor read a key: keys are only named.
 """
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview
 
 PROVIDER = "openai-compatible"
+VARIABLES = {
+    "judge_model": "EVALSI_JUDGE_MODEL",
+    "judge_provider": "EVALSI_JUDGE_PROVIDER",
+    "judge_base_url": "EVALSI_JUDGE_BASE_URL",
+    "judge_api_key_env": "EVALSI_JUDGE_API_KEY_ENV",
+    "judge_effort": "EVALSI_JUDGE_EFFORT",
+    "judge_max_tokens": "EVALSI_JUDGE_MAX_TOKENS",
+    "judge_temperature": "EVALSI_JUDGE_TEMPERATURE",
+    "embed_model": "EVALSI_EMBED_MODEL",
+    "embed_provider": "EVALSI_EMBED_PROVIDER",
+    "embed_base_url": "EVALSI_EMBED_BASE_URL",
+    "embed_api_key_env": "EVALSI_EMBED_API_KEY_ENV",
+}
+"""What stands in for a flag that is not given."""
 
 
 def add_model_flags(parser: argparse.ArgumentParser) -> None:
@@ -105,8 +119,8 @@ def _given(options: argparse.Namespace, kind: str, name: str) -> str | int | flo
     value: str | int | float | None = getattr(options, f"{kind}_{name}", None)
     if value is not None:
         return value
-    variable = f"EVALSI_{kind}_{name}".upper()
-    text = os.environ.get(variable, "").strip()
+    variable = VARIABLES.get(f"{kind}_{name}")
+    text = os.environ.get(variable, "").strip() if variable else ""
     if not text:
         return None
     if name not in ("max_tokens", "temperature"):

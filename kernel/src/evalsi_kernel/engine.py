@@ -57,6 +57,7 @@ async def _feed(
 ) -> EvalsiError | None:
     error: EvalsiError | None = None
     patience = Patience(lambda: _grow(pools))
+    most = max(CHUNKS_IN_FLIGHT, *(2 * pool.limits.lanes for pool in pools))
     while True:
         try:
             if may_block:
@@ -79,7 +80,7 @@ async def _feed(
             await pool.submit(chunk)
         # The packs get this chunk, and what they answered is taken, before the next is read.
         await asyncio.sleep(0)
-        while pending and (len(pending) >= CHUNKS_IN_FLIGHT or pending[0].unanswered == 0):
+        while pending and (len(pending) >= most or pending[0].unanswered == 0):
             await _first(pending, on_chunk, patience)
     while pending:
         await _first(pending, on_chunk, patience)

@@ -55,7 +55,6 @@ class RunScores:
         self._broker = broker
         self._listener = listener
         self.done = 0
-        self._asking = [instance.session for instance in plan.instances if instance.info.asks]
         self._whole: dict[int, dict[str, list[float]]] = {}
         self._tallies = [
             Tally(
@@ -81,7 +80,7 @@ class RunScores:
             tally.add(column, chunk.clusters if session not in self._states else None)
             if session in self._states:
                 self._states[session].add(column)
-        calls = {} if self._broker is None else self._broker.calls_of(chunk.ids, self._asking)
+        calls = {} if self._broker is None else self._broker.calls_of(chunk.ids, self._asking(self._broker))
         self._keep(lambda spool: spool.add(chunk, self._plan.instances, calls))
         self.done += len(chunk.ids)
         self._listener.on_records(self.done)
@@ -150,12 +149,22 @@ class RunScores:
             return []
         from evalsi_kernel.broker.broker_findings import broker_findings  # Only a run with a judge has any.
 
-        return broker_findings(self._broker, self._asking)
+        return broker_findings(self._broker, self._asking(self._broker))
+
+    def _asking(self, broker: Broker) -> list[int]:
+        """The sessions that ask a model, by what they declare or by what they did: whatever was asked is paid for."""
+        bill = broker.ledger.bill
+        return [one.session for one in self._plan.instances if one.info.asks or bill(one.session).asks]
 
     def _billed(self, tally: Tally) -> list[Summary]:
-        """The summaries of an evaluator, with what its questions to a model took."""
+        """The summaries of an evaluator, with what its questions to a model took.
+
+        A metric that it declares and gave to no record, as one that only a param calls for, is told only where it gave
+        no other: what came of the records is told by some metric.
+        """
         summaries = self._summaries(tally)
-        if self._broker is None or not tally.instance.info.asks:
+        summaries = [summary for summary in summaries if summary.n] or summaries
+        if self._broker is None or tally.instance.session not in self._asking(self._broker):
             return summaries
         bill = self._broker.ledger.bill(tally.instance.session)
         return [replace(summary, judge=bill) for summary in summaries]

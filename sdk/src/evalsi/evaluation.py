@@ -132,8 +132,7 @@ def evaluate(
     judge: str | Mapping[str, Any] | None = None,
     embed: str | Mapping[str, Any] | None = None,
     cache: bool = True,
-    budget_usd: float | None = None,
-    budget_tokens: int | None = None,
+    budget: Mapping[str, float] | None = None,
     prices: str | Path | None = None,
     output: str | Path | None = None,
     quiet: bool = False,
@@ -149,44 +148,50 @@ def evaluate(
         limit: score so many records only.
         concurrency: records in flight at once where evaluators wait; None takes 16, or 64 where a pack asks a judge.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
-        confidence: level of the intervals.
-        ci: "auto" or "bootstrap".
-        judge: the model that judges: its name, or a dict with `model` and what else `--judge-…` says of it, such as
-            `{"model": "my-judge", "base_url": "http://localhost:8000/v1"}`. There is no default.
+        confidence, ci: level of the intervals; "auto" or "bootstrap".
+        judge: the model that judges: its name, or a dict such as `{"model": …, "base_url": …}` with what `--judge-…`
+            says of it. There is no default.
         embed: the model that makes embeddings, likewise.
         cache: take replies of models from the cache, and keep new ones there.
-        budget_usd: what all calls to models together may cost.
-        budget_tokens: what they may take.
+        budget: what all calls to models together may cost: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
         prices: a file of prices (TOML) that go before those that come along.
         output: also write `results.json` there, even when interrupted.
         quiet: say nothing on stderr while environments are built.
 
     Raises:
-        evalsi_kernel.errors.EvalsiError: a sentence with a mend. When the data broke on the way, what was scored until
-            then is its `details["result"]`.
-        ImportError: no kernel is installed.
+        EvalsiError: a sentence with a mend; when the data broke on the way, `details["result"]` is what was scored.
     """
-    try:
-        from evalsi_kernel.mapping import parse_mapping
-        from evalsi_kernel.request import Request
-    except ImportError as error:
-        raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
+    make_request = _request_of_the_kernel()
     wanted, local = _wanted(evaluators)
-    request = Request(
+    request = make_request(
         data=_data(data),
         evaluators=wanted,
         params=params or {},
-        mapping=parse_mapping(f"{field}={column}" for field, column in (mapping or {}).items()),
+        mapping=_mapping(mapping or {}),
         limit=limit,
         concurrency=concurrency,
         cluster_by=cluster_by,
         confidence=confidence,
         ci=ci,
-        models=_models(judge, embed, cache=cache, budget_tokens=budget_tokens, budget_usd=budget_usd, prices=prices),
+        models=_models(judge, embed, cache=cache, budget=budget or {}, prices=prices),
         output=None if output is None else Path(output),
         keep_results=True,
     )
     return _run(request, local, quiet=quiet)
+
+
+def _request_of_the_kernel() -> type[Request]:
+    try:
+        from evalsi_kernel.request import Request
+    except ImportError as error:
+        raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
+    return Request
+
+
+def _mapping(mapping: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    from evalsi_kernel.mapping import parse_mapping
+
+    return parse_mapping(f"{field}={column}" for field, column in mapping.items())
 
 
 def _run(request: Request, local: LocalPack | None, *, quiet: bool) -> Result:
@@ -241,8 +246,7 @@ def _models(
     embed: str | Mapping[str, Any] | None,
     *,
     cache: bool,
-    budget_tokens: int | None,
-    budget_usd: float | None,
+    budget: Mapping[str, float],
     prices: str | Path | None,
 ) -> BrokerSettings | None:
     from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
@@ -260,7 +264,10 @@ def _models(
         roles[role] = ModelSettings(**settings)
     if not roles:
         return None
-    return BrokerSettings(roles, cache, budget_tokens, budget_usd, None if prices is None else Path(prices))
+    if unknown := budget.keys() - {"usd", "tokens"}:
+        raise UsageError(f"budget has the key {sorted(unknown)[0]!r}.", "Its keys are usd and tokens.")
+    tokens = None if "tokens" not in budget else int(budget["tokens"])
+    return BrokerSettings(roles, cache, tokens, budget.get("usd"), None if prices is None else Path(prices))
 
 
 def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:

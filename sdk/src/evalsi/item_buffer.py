@@ -6,8 +6,9 @@ Any thread may add or flush, but each column has one thread that adds. It must n
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from operator import itemgetter
 from time import monotonic
 from typing import Any
 
@@ -18,6 +19,8 @@ FLUSH_AFTER_S = 0.05
 
 Item = list[Any]
 Run = list[Any]
+Bare = tuple[tuple[tuple[str, str], ...], list[bool | float]]
+"""Several verdicts, or one with a name, and nothing else: name and key of each, and they themselves."""
 Send = Callable[[str, dict[str, Any]], None]
 # How a verdict that stands for itself is called on the wire, by its type.
 VERDICT_KEYS: dict[type, str] = {bool: "passed", float: "value"}
@@ -28,13 +31,13 @@ class Column:
 
     Attributes:
         outcomes: those that were not sent yet. Append the next record's: an item, or only the verdict where there is
-            nothing else to say, which is True, False or a finite float.
+            nothing else to say, which is True, False or a finite float, or a `Bare` tuple of such.
     """
 
     __slots__ = ("_first", "_session", "outcomes")
 
     def __init__(self, session: int) -> None:
-        self.outcomes: list[Item | bool | float] = []
+        self.outcomes: list[Item | Bare | bool | float] = []
         self._session = session
         self._first = 0
 
@@ -47,9 +50,17 @@ class Column:
             alike: list[Any] = list(group)
             if kind is list:
                 items += alike
+                self._first += len(alike)
+            elif kind is tuple:
+                for heads, bare in groupby(alike, itemgetter(0)):
+                    self._add(runs, heads, zip(*[verdicts for _, verdicts in bare], strict=True))
             else:
-                runs.append([self._session, self._first, VERDICT_KEYS[kind], alike])
-            self._first += len(alike)
+                self._add(runs, (("", VERDICT_KEYS[kind]),), [alike])
+
+    def _add(self, runs: list[Run], heads: tuple[tuple[str, str], ...], columns: Iterable[Sequence[Any]]) -> None:
+        named = [[*head, [*verdicts]] for head, verdicts in zip(heads, columns, strict=True)]
+        runs.append([self._session, self._first, named])
+        self._first += len(named[0][2])
 
 
 class ItemBuffer:
@@ -107,7 +118,7 @@ class ItemBuffer:
         elif runs:
             # Apart from the items, which may have to be sent again in halves.
             self._send_event("item", {"request": self._request_id, "runs": runs})
-            self._count("scored", sum(len(values) for _, _, _, values in runs))
+            self._count("scored", sum(len(columns[0][2]) for _, _, columns in runs))
         if items:
             self._send(items)
 
@@ -134,5 +145,11 @@ class ItemBuffer:
 
 def items_of(run: Run) -> list[Item]:
     """The items that a run stands for."""
-    session, first, key, values = run
-    return [[session, index, "scored", [{key: value}]] for index, value in enumerate(values, first)]
+    session, first, columns = run
+    scores = [
+        [{"name": name, key: verdict} if name else {key: verdict} for verdict in verdicts]
+        for name, key, verdicts in columns
+    ]
+    return [
+        [session, index, "scored", [*of_record]] for index, of_record in enumerate(zip(*scores, strict=True), first)
+    ]

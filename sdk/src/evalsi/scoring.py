@@ -12,7 +12,7 @@ from math import isfinite
 from time import monotonic
 from typing import Any
 
-from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Item, ItemBuffer
+from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Bare, Item, ItemBuffer
 from evalsi.judging import AskError
 from evalsi.opened import Opened
 from evalsi.record import Record
@@ -94,14 +94,21 @@ def score_records(
     return True
 
 
-def _shortest(item: Item) -> Item | bool | float:
-    """The verdict alone, where the item says nothing else."""
-    _, _, kind, payload = item
-    if kind == SCORED and len(payload) == 1 and len(payload[0]) == 1:
-        (verdict,) = payload[0].values()
-        if type(verdict) in VERDICT_KEYS:
-            return verdict  # type: ignore[no-any-return]
-    return item
+def _shortest(item: Item) -> Item | Bare | bool | float:
+    """The verdicts alone, where the item says nothing else."""
+    if item[2] != SCORED:
+        return item
+    heads: list[tuple[str, str]] = []
+    verdicts: list[bool | float] = []
+    for score in item[3]:
+        # The verdict stands first in a score.
+        key, verdict = next(iter(score.items()))
+        name = score.get("name", "")
+        if type(verdict) not in VERDICT_KEYS or len(score) > 1 + bool(name):
+            return item
+        heads.append((name, key))
+        verdicts.append(verdict)
+    return verdicts[0] if len(heads) == 1 and not name else (tuple(heads), verdicts)
 
 
 def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:
