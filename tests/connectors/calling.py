@@ -28,7 +28,7 @@ def asked(text: str = "Grade this.", **fields: Any) -> Ask:
     return Ask([{"role": "user", "content": text}], **fields)
 
 
-def settings(base_url: str, provider: str = OPENAI, **fields: Any) -> ConnectorSettings:
+def settings(base_url: str | None, provider: str = OPENAI, **fields: Any) -> ConnectorSettings:
     """Settings of the server's model and key, with other fields of `ConnectorSettings`."""
     return ConnectorSettings(provider, **{"model": MODEL, "api_key_env": KEY_VARIABLE, "base_url": base_url, **fields})
 

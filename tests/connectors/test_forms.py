@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evalsi_connectors import dialect
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import ProviderError
 from tests.connectors.calling import (
@@ -31,6 +32,12 @@ from tests.providers.faults import Fault, Status
 NO_SCHEMA = frozenset({"text", "json_object", "tool"})
 TEXT = frozenset({"text"})
 OTHER: Mapping[str, Any] = {**VERDICT, "title": "Other"}
+
+
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a refusal may take its time."""
+    monkeypatch.setattr(dialect, "PROBE_WAIT_S", 30.0)
 
 
 def forms(replies: list[Reply | ProviderError]) -> list[str]:
@@ -96,6 +103,7 @@ def test_a_text_ask_says_nothing_of_what_a_schema_needs() -> None:
         assert "response_format" not in server.requests[-1].body
 
 
+@pytest.mark.usefixtures("_patient")
 @pytest.mark.parametrize("provider", BOTH)
 def test_many_calls_at_once_at_the_start_are_not_all_refused(provider: str) -> None:
     with Provider(formats=TEXT) as server:
@@ -105,7 +113,8 @@ def test_many_calls_at_once_at_the_start_are_not_all_refused(provider: str) -> N
         assert server.calls == 22
 
 
-def test_while_the_first_call_is_at_work_others_go_ahead_after_a_moment() -> None:
+def test_while_the_first_call_is_at_work_others_go_ahead_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialect, "PROBE_WAIT_S", 0.05)
     with Provider(faults=[faults.held()]) as server:
 
         async def run() -> list[Reply | ProviderError]:
@@ -122,6 +131,7 @@ def test_while_the_first_call_is_at_work_others_go_ahead_after_a_moment() -> Non
         assert forms(asyncio.run(run())) == ["json_schema"] * 2
 
 
+@pytest.mark.usefixtures("_patient")
 def test_where_the_first_call_fails_for_another_reason_the_next_one_goes_ahead() -> None:
     plan = [faults.server_error(), faults.unsupported_format("json_schema")]
     with Provider(faults=plan) as server:

@@ -1,4 +1,4 @@
-"""What a reply of an OpenAI-compatible server tells: its text as it came, how it ended, what it took if that is known."""
+"""What a reply of an OpenAI-compatible server tells: its text as it came, how it ended, what it took where known."""
 
 from __future__ import annotations
 

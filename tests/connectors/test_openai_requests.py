@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,11 +10,15 @@ import pytest
 from evalsi_connectors.address import read_address
 from evalsi_connectors.dialect import Rung
 from evalsi_connectors.openai_compatible import PUBLIC_BASE_URL, first_dialect
+from evalsi_connectors.transport import Turns
+from evalsi_connectors.who import Who
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import ProviderError
 from tests.connectors.calling import VERDICT, asked, at_once, calls, failed, replied, settings
 from tests.connectors.raw_servers import said_raw
 from tests.providers import KEY, MODEL, Provider, Request, faults
+
+WHO = Who("openai-compatible", MODEL, read_address("http://localhost", ""), None)
 
 
 def sent(ask: Ask, **server: Any) -> Request:
@@ -164,9 +169,18 @@ def test_no_more_calls_are_in_flight_than_the_settings_allow() -> None:
 
 
 def test_waiting_for_a_turn_is_no_part_of_a_calls_time() -> None:
-    with Provider(latency_s=0.1) as server:
-        replies = at_once(
-            settings(server.base_url, max_connections=1, timeout_s=0.5), *[asked(str(n)) for n in range(8)]
-        )
+    async def at_once() -> str:
+        return "done"
 
-    assert all(isinstance(reply, Reply) for reply in replies)
+    async def run() -> list[str]:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[str] = loop.create_future()
+        loop.call_later(0.2, done.set_result, "done")
+
+        async def long() -> str:
+            return await done
+
+        turns = Turns(settings("http://localhost", max_connections=1), WHO)
+        return list(await asyncio.gather(turns.take(long, 60.0), turns.take(at_once, 0.01)))
+
+    assert asyncio.run(run()) == ["done", "done"]

@@ -21,7 +21,7 @@ from .connection import connection_error
 from .dialect import Rung
 from .failure import failure
 from .messages_reply import message_of
-from .messages_request import messages_request
+from .messages_request import messages_request, version_for
 from .refusal import refusal_of
 from .status import refused, status_error
 from .transport import FAULTS, UPLOAD_TIMEOUT_S, Answer, Turns
@@ -66,7 +66,8 @@ class AnthropicBatches:
             {"custom_id": name, "params": messages_request(self._who.model, ask, self._rung(ask))}
             for name, ask in asks.items()
         ]
-        send = partial(self._raw.create, requests=rows, timeout=UPLOAD_TIMEOUT_S)
+        version = version_for([row["params"] for row in rows])
+        send = partial(self._raw.create, requests=rows, timeout=UPLOAD_TIMEOUT_S, **version)
         batch = await self._object(send, timeout_s=UPLOAD_TIMEOUT_S)
         if not isinstance(batch_id := batch.get("id"), str):
             raise bad_reply(self._who, f"{self._who} started a batch without telling its id.")

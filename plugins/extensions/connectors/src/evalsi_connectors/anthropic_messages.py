@@ -22,7 +22,7 @@ from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
 from .key import Key, find_key
 from .messages_reply import message_of
-from .messages_request import messages_request, takes
+from .messages_request import messages_request, sdk_arguments, takes
 from .refusal import Refusal, read_refusal
 from .status import status_error
 from .transport import Turns, open_client
@@ -67,7 +67,7 @@ class AnthropicMessages:
             tried = {rung}
             while True:
                 body = messages_request(self._model, ask, rung)
-                send = partial(self._client.messages.with_raw_response.create, **body)
+                send = partial(self._client.messages.with_raw_response.create, **sdk_arguments(body))
                 answer = await self._turns.take(partial(whole_answer, send))
                 if answer.is_success:
                     found = read_object(answer.content, answer.headers, self._who)

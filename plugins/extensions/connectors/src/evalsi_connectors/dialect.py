@@ -22,7 +22,7 @@ from .strict_schema import fits_strict
 NEW_NAME: Final = "max_completion_tokens"
 OLD_NAME: Final = "max_tokens"
 # A server refuses at once; one that has worked on a call for so long has accepted how it is put.
-_PROBE_WAIT_S = 1.0
+PROBE_WAIT_S = 1.0
 _MAX_SCHEMAS = 1000
 _FORM = re.compile(
     r"(?i)response.?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar|additionalproperties|"
@@ -117,7 +117,7 @@ class Dialect:
             yield
             return
         loop = asyncio.get_running_loop()
-        give_up = loop.time() + _PROBE_WAIT_S
+        give_up = loop.time() + PROBE_WAIT_S
         while (other := self._probes.get(kind)) is not None and (left := give_up - loop.time()) > 0:
             await asyncio.wait([other], timeout=left)
         if self._proven[kind] or kind in self._probes:

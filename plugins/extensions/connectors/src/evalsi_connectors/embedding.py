@@ -65,9 +65,13 @@ def _vector(value: object) -> Sequence[float] | None:
         value = _unpacked(value)
     if not isinstance(value, list) or not value:
         return None
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in value):
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in value):
         return None
-    return [float(one) for one in value]
+    try:
+        vector = [float(one) for one in value]
+    except OverflowError:
+        return None
+    return vector if all(map(math.isfinite, vector)) else None
 
 
 def _unpacked(text: str) -> list[float] | None:

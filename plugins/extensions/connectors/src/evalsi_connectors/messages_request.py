@@ -17,6 +17,8 @@ from .chat_request import with_schema
 from .dialect import Rung
 
 TOOL: Final = "reply"
+# The last version of the API that knows temperature; the SDK's own refuses it, for every model.
+_VERSION_WITH_TEMPERATURE: Final = {"anthropic-version": "2023-06-01"}
 
 
 def messages_request(model: str, ask: Ask, rung: Rung) -> dict[str, Any]:
@@ -42,6 +44,20 @@ def messages_request(model: str, ask: Ask, rung: Rung) -> dict[str, Any]:
         body["tools"] = [{"name": TOOL, "description": "Gives the answer.", "input_schema": dict(ask.schema)}]
         body["tool_choice"] = {"type": "tool", "name": TOOL}
     return body
+
+
+def sdk_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments by which the SDK sends a body; it knows no temperature, so that goes around it."""
+    if "temperature" not in body:
+        return dict(body)
+    known = {name: value for name, value in body.items() if name != "temperature"}
+    return {**known, "extra_body": {"temperature": body["temperature"]}, **version_for([body])}
+
+
+def version_for(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The argument by which the SDK asks for a version of the API that takes all of these bodies."""
+    with_temperature = any("temperature" in body for body in bodies)
+    return {"extra_headers": _VERSION_WITH_TEMPERATURE} if with_temperature else {}
 
 
 def takes(schema: Mapping[str, Any]) -> bool:

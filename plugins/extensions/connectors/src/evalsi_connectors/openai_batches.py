@@ -52,15 +52,12 @@ class OpenAIBatches:
         content = b"".join(map(self._line, asks, asks.values()))
         uploaded = await self._caller.upload("/files", "requests.jsonl", content, {"purpose": "batch"})
         body = {
-            "input_file_id": self._object(uploaded).get("id"),
+            "input_file_id": self._id(self._object(uploaded), "took a file"),
             "endpoint": _ENDPOINT,
             "completion_window": "24h",
         }
-        batch = self._object(await self._caller.post("/batches", json.dumps(body).encode()))
-        batch_id = batch.get("id")
-        if not isinstance(batch_id, str):
-            raise bad_reply(self._who, f"{self._who} started a batch without telling its id.")
-        return batch_id
+        started = await self._caller.post("/batches", json.dumps(body).encode())
+        return self._id(self._object(started), "started a batch")
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
@@ -114,6 +111,12 @@ class OpenAIBatches:
                 is_final=True,
             ) from error
         raise error
+
+    def _id(self, body: Mapping[str, Any], what: str) -> str:
+        name = body.get("id")
+        if not isinstance(name, str):
+            raise bad_reply(self._who, f"{self._who} {what} without telling its id.")
+        return name
 
     def _refused(self, batch_id: str, batch: Mapping[str, Any]) -> ProviderError:
         """The error for all asks of a batch that was refused as a whole."""

@@ -82,7 +82,8 @@ def _from_validation(detail: Any) -> Refusal:
     entries = [one for one in (detail if isinstance(detail, list) else [detail]) if isinstance(one, Mapping)]
     said = []
     for one in entries:
-        place = ".".join(str(step) for step in one.get("loc", ()) if step != "body") if "loc" in one else ""
+        steps = one.get("loc")
+        place = ".".join(str(step) for step in steps if step != "body") if isinstance(steps, list) else ""
         said.append(f"{place}: {_text(one.get('msg'))}" if place else _text(one.get("msg") or one.get("message")))
     codes = " ".join(dict.fromkeys(_text(one.get("type")) for one in entries))
     return Refusal("; ".join(said), "", codes)
