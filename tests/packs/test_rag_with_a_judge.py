@@ -116,6 +116,18 @@ def test_a_judge_that_counts_wrong_is_asked_to_mend_it_and_then_an_error(missing
     assert outcome["error"]["code"] == "judge.unparsable"
 
 
+def test_the_support_of_citations_is_booked_although_only_that_param_asks() -> None:
+    with Provider(reader) as provider:
+        result = judged(provider, SUPPORT)
+        assert provider.calls == 3
+    assert result["citation-accuracy"].judge is not None
+    assert result["citation-accuracy"].judge.calls == 3
+    calls = [one.get("judge_calls", []) for one in result.results]
+    assert [len(one) for one in calls] == [2, 1, 0, 0]
+    assert calls[0] == result.results[0]["scores"][0]["metadata"]["replies"]
+    assert "none of the evaluators asks one" not in result.table()
+
+
 def test_citations_need_no_judge_but_for_their_support() -> None:
     free = evalsi.evaluate(RECORDS, ["citation-accuracy"], quiet=True)
     assert [one["scores"][0]["value"] for one in free.results] == [1.0, 0.5, 0.0, 0.0]
