@@ -215,20 +215,20 @@ def test_a_provider_that_asks_for_a_longer_wait_than_a_call_may_take_ends_all_ca
         )
         assert asyncio.get_running_loop().time() == 0.0
         assert len(provider.called_at) == 1
-        assert all("asks to wait 86,400 s, longer than the 100 s" in str(error) for error in ended)
+        assert all("asks to wait 86,400 s, and a call may take 100 s" in str(error) for error in ended)
 
     run_virtually(story())
     assert told == []
 
 
-@pytest.mark.parametrize(("takes_s", "within_s"), [(0.01, 130.0), (5.0, 130.0), (120.0, 400.0)])
+@pytest.mark.parametrize(("takes_s", "within_s"), [(0.1, 130.0), (5.0, 130.0), (120.0, 400.0)])
 def test_where_nothing_comes_through_for_long_calls_end_instead_of_each_being_tried(
     takes_s: float, within_s: float
 ) -> None:
     async def story() -> None:
         pace, breaker, draw = Pace(16), Breaker(), random.Random(3).random
         provider = Provider(failed("provider.timeout"), takes_s=takes_s)
-        calls = [call(provider, pace=pace, breaker=breaker, draw=draw) for _ in range(100_000 // max(5, int(takes_s)))]
+        calls = [call(provider, pace=pace, breaker=breaker, draw=draw) for _ in range(5000)]
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(error) for error in ended} == {ProviderError}
         assert "Nothing has come through for 1" in str(ended[-1])

@@ -18,9 +18,15 @@ from evalsi_kernel.broker.pace import Pace
 T = TypeVar("T")
 
 THROTTLED = "provider.rate_limited"
-REFUSALS = frozenset(
-    {THROTTLED} | {f"provider.{why}" for why in ("auth", "bad_request", "not_found", "quota", "tls", "unsupported")}
-)
+REFUSALS = {
+    THROTTLED,
+    "provider.auth",
+    "provider.bad_request",
+    "provider.not_found",
+    "provider.quota",
+    "provider.tls",
+    "provider.unsupported",
+}
 FAILING = 10
 """Where so many different calls fail, for `FAILING_S`, and none comes through meanwhile, no more are made."""
 FAILING_S = 120.0
@@ -94,8 +100,8 @@ class Breaker:
             self._failing_since = now
         self._failing += heard != self._successes
         if self._failing >= FAILING and now - self._failing_since >= FAILING_S:
-            why = f"{error.error.message} Nothing has come through for {now - self._failing_since:.0f} s: no more is asked."
-            self.trip(_again(error, why, 0, _NO_TOKENS))
+            why = f"Nothing has come through for {now - self._failing_since:.0f} s: no more is asked."
+            self.trip(_again(error, f"{error.error.message} {why}", 0, _NO_TOKENS))
         return self._successes
 
     async def rest(self, seconds: float) -> None:
@@ -131,14 +137,12 @@ async def call_with_retries(
         ProviderError: no try succeeded; the last one's error, with the number of tries in its message and in `calls`,
             and the tokens of all. Without a call where the breaker stopped them.
     """
-    loop = asyncio.get_running_loop()
-    calls, failures, took_s, tokens, heard = 0, 0, 0.0, _NO_TOKENS, None
+    tries = _Tries(pace, policy, breaker)
     while True:
-        breaker.check(calls, tokens)
+        breaker.check(tries.calls, tries.tokens)
         async with pace.slot() as slot:
-            breaker.check(calls, tokens)
-            began = loop.time()
-            calls += 1
+            breaker.check(tries.calls, tries.tokens)
+            tries.begin()
             try:
                 result = await make()
             except ProviderError as error:
@@ -149,25 +153,63 @@ async def call_with_retries(
                 slot.succeeded()
                 breaker.succeeded()
                 return result
-        tokens = _sum(tokens, _taken(failure))
-        failures += not _is_throttled(failure)
-        wait_s = _wait_s(failure, calls, policy, draw)
-        took_s += loop.time() - began + wait_s
-        is_over = failures >= policy.max_tries or pace.starved_s > policy.max_s or (took_s > policy.max_s and calls > 1)
-        end = _end(failure, calls, policy, is_over=is_over)
-        raised = failure if end is None else _again(failure, f"{failure.error.message}{end}", calls, tokens)
-        if failure.is_final or _asks_too_much(failure, policy):
-            breaker.trip(raised)
-        elif failure.error.retry != "no":
-            heard = breaker.failed(raised, heard)
-        if breaker.error is not None:
-            pace.open_wide()
-        if end is not None:
-            raise raised from failure
+        wait_s = tries.failed(failure, draw())
         if on_failed is not None:
             on_failed(failure)
         if wait_s:
             await breaker.rest(wait_s)
+
+
+class _Tries:
+    """How often one call was made, and what that took."""
+
+    def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker) -> None:
+        self.calls = 0
+        self.tokens = _NO_TOKENS
+        self._pace = pace
+        self._policy = policy
+        self._breaker = breaker
+        self._failures = 0
+        self._took_s = 0.0
+        self._began_at = 0.0
+        self._heard: int | None = None
+
+    def begin(self) -> None:
+        """Take in that a try begins."""
+        self.calls += 1
+        self._began_at = asyncio.get_running_loop().time()
+
+    def failed(self, error: ProviderError, draw: float) -> float:
+        """Take in how a try ended; returns how long to wait before the next, or raises the error to end with."""
+        policy, breaker = self._policy, self._breaker
+        self.tokens = _sum(self.tokens, _taken(error))
+        self._failures += not _is_throttled(error)
+        wait_s = _wait_s(error, self.calls, policy, draw)
+        self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
+        end = self._end(error)
+        raised = error if end is None else _again(error, f"{error.error.message}{end}", self.calls, self.tokens)
+        if error.is_final or _asks_too_much(error, policy):
+            breaker.trip(raised)
+        elif error.error.retry != "no":
+            self._heard = breaker.failed(raised, self._heard)
+        if breaker.error is not None:
+            self._pace.open_wide()
+        if end is not None:
+            raise raised from error
+        return wait_s
+
+    def _end(self, error: ProviderError) -> str | None:
+        """What to add to the message of the last error; None where another try may help."""
+        policy = self._policy
+        tried = f" It was tried {self.calls} times." if self.calls > 1 else ""
+        if _asks_too_much(error, policy):
+            return f" It asks to wait {error.retry_after_s:,.0f} s, and a call may take {policy.max_s:,.0f} s.{tried}"
+        is_over = (
+            self._failures >= policy.max_tries
+            or self._pace.starved_s > policy.max_s
+            or (self._took_s > policy.max_s and self.calls > 1)
+        )
+        return tried if is_over or error.is_final or error.error.retry == "no" else None
 
 
 def _is_throttled(error: ProviderError) -> bool:
@@ -179,21 +221,13 @@ def _asks_too_much(error: ProviderError, policy: RetryPolicy) -> bool:
     return (error.retry_after_s or 0.0) > policy.max_s
 
 
-def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: Callable[[], float]) -> float:
+def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: float) -> float:
     """How long to wait before the next try."""
     if error.error.retry == "same" and calls == 1:
         own_s = 0.0
     else:
-        own_s = draw() * min(policy.longest_s, policy.base_s * 2.0 ** min(calls - 1, 30))
+        own_s = draw * min(policy.longest_s, policy.base_s * 2.0 ** min(calls - 1, 30))
     return max(own_s, error.retry_after_s or 0.0)
-
-
-def _end(error: ProviderError, calls: int, policy: RetryPolicy, *, is_over: bool) -> str | None:
-    """What to add to the message of the last error; None where another try may help."""
-    tried = f" It was tried {calls} times." if calls > 1 else ""
-    if _asks_too_much(error, policy):
-        return f" It asks to wait {error.retry_after_s:,.0f} s, longer than the {policy.max_s:,.0f} s of a call.{tried}"
-    return tried if is_over or error.is_final or error.error.retry == "no" else None
 
 
 def _taken(error: ProviderError) -> Tokens:
