@@ -1,56 +1,177 @@
-"""INTERIM, to be replaced by the session that owns it: reserves before a call, settles after it."""
+"""The most that a run's model calls may take, held by reserving before each call the most that it can take.
+
+It must not know what a call is for, nor what anything costs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from typing import NamedTuple
 
 from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.usd import PICO, picodollars, shown_usd
 from evalsi_protocol.errors import WireError
 
 
 class BudgetSpent(Exception):
-    def __init__(self, error: WireError) -> None:
-        super().__init__(str(error))
-        self.error = error
+    """A call that the budget does not cover; it was not made."""
+
+    def __init__(self, message: str, mend: str) -> None:
+        super().__init__(message)
+        self.error = WireError("judge.budget", message, mend, "config", "no")
+
+
+class _Amount(NamedTuple):
+    """Tokens and picodollars: whole numbers, so that what is given back is exactly what was taken."""
+
+    tokens: int = 0
+    pico_usd: int = 0
+
+    def plus(self, other: _Amount) -> _Amount:
+        return _Amount(self.tokens + other.tokens, self.pico_usd + other.pico_usd)
+
+    def minus(self, other: _Amount) -> _Amount:
+        return _Amount(self.tokens - other.tokens, self.pico_usd - other.pico_usd)
 
 
 class Reservation:
-    def __init__(self, budget: Budget, tokens: int, usd: float | None) -> None:
-        self.budget, self.tokens, self.usd = budget, tokens, usd
+    """Room for one call. `settle` what it took, or `release` where it was not made; only the first of these counts."""
+
+    __slots__ = ("_amount", "_budget", "_is_open")
+
+    def __init__(self, budget: Budget, amount: _Amount) -> None:
+        self._budget = budget
+        self._amount = amount
+        self._is_open = True
 
     def settle(self, tokens: Tokens, usd: float | None) -> None:
-        b = self.budget
-        known = tokens.input is not None and tokens.output is not None
-        b.spent += (tokens.input or 0) + (tokens.output or 0) if known else self.tokens
-        b.usd += usd if usd is not None else (self.usd or 0.0)
-        self.release()
+        """Book what the call took; of what is unknown, the whole reservation.
+
+        Args:
+            tokens: counted unless the prompt or the reply is unknown.
+            usd: what it cost; None is unknown.
+        """
+        is_counted = tokens.input is not None and tokens.output is not None
+        took = _Amount(
+            (tokens.input or 0) + (tokens.output or 0) if is_counted else self._amount.tokens,
+            self._amount.pico_usd if usd is None else picodollars(usd),
+        )
+        self._close(took)
 
     def release(self) -> None:
-        b = self.budget
-        b.reserved -= self.tokens
-        b.reserved_usd -= self.usd or 0.0
-        b.changed.set()
+        """Give all of it back."""
+        self._close(_Amount())
+
+    def _close(self, took: _Amount) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._budget._settle(self._amount, took)
 
 
 class Budget:
+    """What all model calls of a run may take together.
+
+    The sum of what is spent and what is reserved never passes a limit, so however many calls are in flight, they cannot
+    pass it together as long as none takes more than was reserved for it. A call that fits beside what is spent, but not
+    beside what is reserved as well, waits: most calls take far less than their worst case. Who waits longest comes
+    first, also before a smaller call, so that none waits for ever.
+
+    Args:
+        max_tokens: prompts and replies together; None is no limit.
+        max_usd: None is no limit.
+    """
+
     def __init__(self, max_tokens: int | None, max_usd: float | None) -> None:
-        self.max_tokens, self.max_usd = max_tokens, max_usd
-        self.spent = self.reserved = 0
-        self.usd = self.reserved_usd = 0.0
-        self.changed = asyncio.Event()
+        self._max_tokens = max_tokens
+        self._max_pico_usd = None if max_usd is None else picodollars(max_usd)
+        self._spent = _Amount()
+        self._reserved = _Amount()
+        self._waiting: deque[tuple[_Amount, asyncio.Future[None]]] = deque()
 
     async def reserve(self, tokens: int, usd: float | None) -> Reservation:
-        while True:
-            over = (self.max_tokens is not None and self.spent + tokens > self.max_tokens) or (
-                self.max_usd is not None and (usd is None or self.usd + usd > self.max_usd)
+        """Reserve room for a call, once there is room.
+
+        Args:
+            tokens: the most that it can take, prompt and reply together.
+            usd: the most that it can cost; None is unknown.
+
+        Raises:
+            BudgetSpent: `judge.budget`; not even alone would it fit beside what is spent, or its price is unknown and
+                there is a limit in USD.
+        """
+        if usd is None and self._max_pico_usd is not None:
+            limit = shown_usd(self._max_pico_usd / PICO)
+            raise BudgetSpent(
+                f"The price of the model is unknown, so that the budget of {limit} cannot be held.",
+                "Name its price in a file with --judge-prices, or leave --judge-budget-usd out.",
             )
-            if over:
-                raise BudgetSpent(WireError("judge.budget", "The budget for model calls is used up.", "Raise it.", "config"))
-            if (self.max_tokens is None or self.spent + self.reserved + tokens <= self.max_tokens) and (
-                self.max_usd is None or self.usd + self.reserved_usd + (usd or 0) <= self.max_usd
-            ):
-                self.reserved += tokens
-                self.reserved_usd += usd or 0.0
-                return Reservation(self, tokens, usd)
-            self.changed.clear()
-            await self.changed.wait()
+        amount = _Amount(tokens, 0 if usd is None else picodollars(usd))
+        if self._waiting or not self._fits(self._reserved.plus(amount)):
+            await self._wait(amount)
+        else:
+            self._reserved = self._reserved.plus(amount)
+        return Reservation(self, amount)
+
+    async def _wait(self, amount: _Amount) -> None:
+        """Wait until the amount is reserved; raises `BudgetSpent` when it cannot be any more."""
+        self._check(amount)
+        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((amount, room))
+        try:
+            await room
+        except asyncio.CancelledError:
+            if room.cancelled():
+                self._serve()  # Who waits behind it may be smaller.
+            elif room.exception() is None:
+                self._settle(amount, _Amount())  # It was let in, and goes away before it knows.
+            raise
+
+    def _settle(self, reserved: _Amount, took: _Amount) -> None:
+        self._reserved = self._reserved.minus(reserved)
+        self._spent = self._spent.plus(took)
+        self._serve()
+
+    def _serve(self) -> None:
+        """Reserve for those who wait, from the front on, and refuse whoever can no longer fit, also further behind."""
+        for amount, room in self._waiting:
+            if not room.done():
+                try:
+                    self._check(amount)
+                except BudgetSpent as refusal:
+                    room.set_exception(refusal)
+        while self._waiting:
+            amount, room = self._waiting[0]
+            if not room.done():
+                if not self._fits(self._reserved.plus(amount)):
+                    return
+                self._reserved = self._reserved.plus(amount)
+                room.set_result(None)
+            self._waiting.popleft()
+
+    def _fits(self, more: _Amount) -> bool:
+        """Whether so much more than what is spent is within the limits."""
+        tokens, pico_usd = self._spent.plus(more)
+        return (self._max_tokens is None or tokens <= self._max_tokens) and (
+            self._max_pico_usd is None or pico_usd <= self._max_pico_usd
+        )
+
+    def _check(self, amount: _Amount) -> None:
+        """Raise `BudgetSpent` for what does not fit beside what is spent."""
+        spent, reserved = self._spent, self._reserved
+        if self._max_tokens is not None and spent.tokens + amount.tokens > self._max_tokens:
+            raise BudgetSpent(
+                f"The budget of {self._max_tokens:,} tokens does not cover a call of up to {amount.tokens:,}: "
+                f"{spent.tokens:,} are spent, and {reserved.tokens:,} reserved for calls in flight.",
+                "Raise --judge-budget-tokens, or budget.max_judge_tokens of the run.",
+            )
+        if self._max_pico_usd is not None and spent.pico_usd + amount.pico_usd > self._max_pico_usd:
+            limit, most, gone, held = (
+                shown_usd(pico / PICO)
+                for pico in (self._max_pico_usd, amount.pico_usd, spent.pico_usd, reserved.pico_usd)
+            )
+            raise BudgetSpent(
+                f"The budget of {limit} does not cover a call of up to {most}: "
+                f"{gone} is spent, and {held} reserved for calls in flight.",
+                "Raise --judge-budget-usd.",
+            )
