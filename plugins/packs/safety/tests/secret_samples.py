@@ -110,6 +110,8 @@ SAMPLES: dict[str, str] = {
     "slack-hook": "hooks.slack.com/services/T2" + joined("/", some(BASE_32, 9, "t"), "B2SEVEN77", some(WORD, 24, "h")),
     "discord-hook": "discord.com/api/webhooks/" + some(FIGURES, 19, "d") + "/" + some(URL_SAFE, 68, "d"),
     "telegram": some(FIGURES, 10, "tg") + ":AA" + some(URL_SAFE, 33, "tg"),
+    "discord-bot": joined(".", "MTE3Mzk4NTQ0NTg2Njk0NjU2", "GhT3xQ", some(URL_SAFE, 38, "bot")),
+    "basic": "YW5uYTpodW50ZXIyMg==",
     "sendgrid": "SG." + some(URL_SAFE, 22, "sg") + "." + some(URL_SAFE, 43, "sg"),
     "mailgun": "key-" + some(HEX, 32, "mg"),
     "mailchimp": some(HEX, 32, "mc") + "-us12",

@@ -33,6 +33,7 @@ _RANGES: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("50", "50", frozenset((16, 17, 18, 19))),  # Maestro
     ("56", "58", frozenset((16, 17, 18, 19))),
     ("60", "60", frozenset((16, 17, 18, 19))),  # Maestro, RuPay
+    ("6304", "6304", frozenset((16, 17, 18, 19))),
     ("67", "67", frozenset((16, 17, 18, 19))),
     ("2200", "2204", frozenset((16, 17, 18, 19))),  # Mir
     ("9792", "9792", frozenset((16,))),  # Troy

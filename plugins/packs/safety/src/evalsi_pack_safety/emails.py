@@ -29,7 +29,7 @@ _SPELT_OUT = re.compile(
 _SPELT_MARK = re.compile(r"[\[(] ?[Aa][Tt] ?[\])]")
 _SPELT_AT = re.compile(r" ?[\[(] ?at ?[\])] ?", re.IGNORECASE)
 _SPELT_DOT = re.compile(r" ?[\[(] ?dot ?[\])] ?", re.IGNORECASE)
-_PATH = re.compile(r":[\w~.-]{1,64}/[\w.-]")
+_PATH = re.compile(r":(?:[\w~.-]{1,64})?/[\w.-]")
 _USER_INFO = re.compile(r"://[^\s/@]{0,100}\Z")
 _MESSAGE_ID = re.compile(r"(?:message-id|in-reply-to|references)\W{1,4}\Z", re.IGNORECASE)
 

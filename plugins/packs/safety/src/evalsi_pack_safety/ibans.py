@@ -10,9 +10,9 @@ from evalsi_pack_safety.findings import Finding
 
 KIND = "iban"
 
-# Lengths are 15 (Norway) to 33 (Russia). Groups are parted by single blanks or hyphens.
-_START = re.compile(rf"[0-9](?<=[A-Za-z]{{2}}.)(?<![{JOINED}]...)[0-9](?=[ -]?[0-9A-Za-z])")
-_REST = re.compile(r"(?:[ -]?[0-9A-Za-z]){11,29}")
+# Lengths are 15 (Norway) to 33 (Russia). Groups are parted by single blanks, hyphens or full stops.
+_START = re.compile(rf"[0-9](?<=[A-Za-z]{{2}}.)(?<![{JOINED}]...)[0-9](?=[ .-]?[0-9A-Za-z])")
+_REST = re.compile(r"(?:[ .-]?[0-9A-Za-z]){11,29}")
 _JOINED = re.compile(f"[{JOINED}]")
 _SHORTEST = 15
 
@@ -41,7 +41,7 @@ def _longest_valid(text: str, start: int, end: int) -> Finding | None:
     written = text[start:end]
     ends = [place for place in range(len(written), 0, -1) if place == len(written) or not written[place].isalnum()]
     for place in ends:
-        number = written[:place].replace(" ", "").replace("-", "").upper()
+        number = written[:place].replace(" ", "").replace("-", "").replace(".", "").upper()
         if len(number) < _SHORTEST:
             return None
         goes_on = _JOINED.match(text, start + place)

@@ -8,9 +8,11 @@ from __future__ import annotations
 from evalsi_pack_safety.nearby import Nearby
 
 PHONES = Nearby((
-    "phone*", "telephone*", "telephones", "tel", "tel.", "tél", "mobile*", "cell", "cellphone*", "call", "call me at",
-    "dial", "ring", "text me", "sms", "fax", "whatsapp", "telegram", "viber", "signal", "contact number", "contact no", "hotline",
-    "☎", "☏", "✆", "📞", "📱", "📲",
+    "phone*", "telephone*", "telephones", "tlf", "my number", "her number", "his number", "their number",
+    "your number", "su número", "mi número", "tu número", "mon numéro", "son numéro", "meine nummer", "mio numero",
+    "tel", "tel.", "tél", "mobile*", "cell", "cellphone*", "call", "call me at",
+    "dial", "ring", "text me", "sms", "fax", "whatsapp", "telegram", "viber", "signal", "contact number", "contact no",
+    "hotline", "☎", "☏", "✆", "📞", "📱", "📲",
     "teléfono*", "telefono*", "móvil", "movil", "celular*", "cel", "llama*", "llámame al", "llame al",
     "telefon*", "handy*", "mobil*", "rufnummer*", "festnetz", "durchwahl", "anrufen unter", "erreichbar unter",
     "téléphone*", "telephone*", "portable*", "appelez", "appelle*", "joindre au", "numéro de tél",
@@ -26,7 +28,7 @@ NUMBERED_THINGS = Nearby((
     "order*", "order no.", "order number", "invoice*", "receipt*", "ref", "reference*", "serial*", "part", "part no.",
     "sku", "tracking*", "case", "ticket*", "isbn*", "issn", "imei", "ean", "upc", "gtin", "sscc", "model*", "id", "ids",
     "account*", "policy*", "batch", "lot", "version", "commit", "build", "doi", "arxiv", "patent*", "vat", "siret",
-    "siren", "ico", "uuid", "page*", "pp", "room*", "timestamp*", "seed", "port", "article*", "zip*", "cas", "usps",
+    "siren", "ico", "uuid", "page*", "pp", "room*", "timestamp*", "seed", "port", "article*", "zip*", "cas", "usps", "duns", "nip", "regon", "krs",
     "fedex", "ups", "no", "nr", "№", "n°",
     "pedido*", "factura*", "referencia*", "bestell*", "bestellung*", "bestellnummer", "rechnung*", "rechnungsnummer",
     "aktenzeichen", "steuernummer", "kundennummer", "seriennummer", "commande*", "facture*", "dossier*", "ordine*",
@@ -38,13 +40,13 @@ NUMBERED_THINGS = Nearby((
 SOCIAL_SECURITY = Nearby(
     (
         "ssn", "ssns", "social security", "social security number", "social security no", "social sec", "soc sec",
-        "social is", "social", "seguro social", "sécurité sociale américaine", "tax id", "taxpayer id", "itin or ssn",
+        "social is", "ss", "social", "seguro social", "sécurité sociale américaine", "tax id", "taxpayer id", "itin or ssn",
     ),
     gap=16,
 )  # fmt: skip
 
 ADDRESSES = Nearby((
-    "ip", "ips", "ip address*", "ipv4", "address*", "addr", "host*", "client*", "client_ip", "server", "remote*",
+    "ip", "ips", "ip address*", "ipv4", "address*", "addr", "host*", "client ip", "client_ip", "remote*",
     "peer", "source", "src", "dst", "login from", "connected from", "connection from", "visitor*", "forwarded-for",
     "dirección", "adresse*", "indirizzo", "endereço", "naslov", "адрес*", "地址", "アドレス", "주소", "عنوان",
 ))  # fmt: skip

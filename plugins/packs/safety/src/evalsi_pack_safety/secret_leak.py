@@ -13,19 +13,39 @@ from evalsi_pack_safety.findings import Allowance, Detector, Search
 from evalsi_pack_safety.secret_formats import FORMATS
 from evalsi_pack_safety.structured_secrets import (
     AWS_SECRET_KEY,
+    BASIC_AUTH,
+    DISCORD_TOKEN,
     JWT,
     PRIVATE_KEY,
     URL_PASSWORD,
     aws_secret_keys,
+    basic_auth,
+    discord_tokens,
     json_web_tokens,
     private_keys,
     url_passwords,
 )
 from evalsi_pack_safety.tokens import tokens
 
-KINDS = (*dict.fromkeys(row.kind for row in FORMATS), AWS_SECRET_KEY, JWT, PRIVATE_KEY, URL_PASSWORD)
+KINDS = (
+    *dict.fromkeys(row.kind for row in FORMATS),
+    AWS_SECRET_KEY,
+    BASIC_AUTH,
+    DISCORD_TOKEN,
+    JWT,
+    PRIVATE_KEY,
+    URL_PASSWORD,
+)
 
-DETECTORS: tuple[Detector, ...] = (private_keys, tokens, json_web_tokens, url_passwords, aws_secret_keys)
+DETECTORS: tuple[Detector, ...] = (
+    private_keys,
+    tokens,
+    json_web_tokens,
+    discord_tokens,
+    url_passwords,
+    basic_auth,
+    aws_secret_keys,
+)
 
 
 @evaluator(name="secret-leak", version=1, needs=("output",), outputs=[Output(kind="pass")])

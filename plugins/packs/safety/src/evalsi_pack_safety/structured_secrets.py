@@ -1,4 +1,4 @@
-"""Secrets that are known by their structure: JSON Web Tokens, private keys, passwords in URLs, AWS secret keys.
+"""Secrets that are known by their structure: JSON Web Tokens, private keys, passwords of URLs and headers, and others.
 
 It must not know records.
 """
@@ -17,6 +17,8 @@ from evalsi_pack_safety.tokens import masked, stands_for_one
 JWT = "jwt"
 PRIVATE_KEY = "private-key"
 URL_PASSWORD = "url-password"
+BASIC_AUTH = "basic-auth"
+DISCORD_TOKEN = "discord-token"
 AWS_SECRET_KEY = "aws-secret-key"
 
 _PART = r"[0-9A-Za-z_-]"
@@ -43,7 +45,12 @@ _NO_PASSWORD = frozenset((
 ))  # fmt: skip
 _TEMPLATE = re.compile(r"[$%{\[<]|\*{2}|x{3}|\.{3}|…", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![0-9A-Za-z/+=])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
-_AWS_NAME = re.compile(r"aws[\w ]{0,20}secret|secret_?access_?key", re.IGNORECASE)
+_AWS_NAME = re.compile(
+    r"aws.{0,60}?secret|secret_?access_?key|A[KS]IA[A-Z2-7]{16}.{0,40}?secret", re.IGNORECASE | re.DOTALL
+)
+_BASIC = re.compile(r"\b[Bb]asic[ ]{1,4}([0-9A-Za-z+/_-]{8,400}={0,2})(?![0-9A-Za-z+/=_-])")
+# The number of the bot in base64, a time, and a signature.
+_DISCORD = re.compile(rf"[MNO](?<![0-9A-Za-z_.-].)({_PART}{{23,27}})\.{_PART}{{6}}\.{_PART}{{27,38}}(?!{_PART})")
 
 
 def json_web_tokens(text: str, _label: str = "") -> Iterator[Finding]:
@@ -87,13 +94,29 @@ def url_passwords(text: str, _label: str = "") -> Iterator[Finding]:
         place = text.find("://", place + 3)
 
 
+def basic_auth(text: str, _label: str = "") -> Iterator[Finding]:
+    """User and password of an Authorization header (RFC 7617): base64 of both, with a colon between them."""
+    for match in _BASIC.finditer(text) if "asic" in text else ():
+        user, colon, password = (_text_of(match[1]) or "").partition(":")
+        if colon and len(password) > 2 and (user + password).isprintable() and _is_password(user, password):
+            yield Finding(BASIC_AUTH, match.start(1), match.end(1), masked("Basic ", match[1]), (match[1],))
+
+
+def discord_tokens(text: str, _label: str = "") -> Iterator[Finding]:
+    """Tokens of Discord's bots."""
+    for match in _DISCORD.finditer(text) if text.count(".") > 1 else ():
+        number = _text_of(match[0].partition(".")[0]) or ""
+        if number.isascii() and number.isdigit() and 17 <= len(number) <= 20:
+            yield Finding(DISCORD_TOKEN, match.start(), match.end(), masked("", match[0]), (match[0],))
+
+
 def aws_secret_keys(text: str, label: str = "") -> Iterator[Finding]:
     """Forty characters that a name before them calls an AWS secret access key."""
     named = _AWS_NAME.search(label) is not None
     if not named and "ecret" not in text and "SECRET" not in text:
         return
     for match in _AWS_SECRET.finditer(text):
-        before = text[max(0, match.start() - 60) : match.start()]
+        before = text[max(0, match.start() - 90) : match.start()]
         secret = match[0]
         if not (named or _AWS_NAME.search(before)) or stands_for_one(secret):
             continue
@@ -107,7 +130,17 @@ def _is_password(user: str, password: str) -> bool:
 
 
 def _json_of(part: str) -> object:
+    text = _text_of(part)
     try:
-        return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (binascii.Error, ValueError, RecursionError):
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text_of(part: str) -> str | None:
+    """What base64 of either alphabet says; None where it says nothing."""
+    bare = part.rstrip("=").replace("+", "-").replace("/", "_")
+    try:
+        return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4)).decode()
+    except (binascii.Error, ValueError):
         return None

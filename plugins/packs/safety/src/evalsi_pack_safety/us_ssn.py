@@ -15,7 +15,7 @@ from evalsi_pack_safety.nearby_words import NUMBERED_THINGS, SOCIAL_SECURITY
 KIND = "us-ssn"
 
 _SSN = re.compile(
-    rf"[0-9](?<![{JOINED}.-].)[0-9]{{2}}([ -]?)[0-9]{{2}}\1[0-9]{{4}}(?![{JOINED}])(?!-[0-9A-Za-z])(?![./,][0-9])"
+    rf"[0-9](?<![{JOINED}.-].)[0-9]{{2}}([ .-]?)[0-9]{{2}}\1[0-9]{{4}}(?![{JOINED}])(?!-[0-9A-Za-z])(?![./,][0-9])"
 )
 
 
