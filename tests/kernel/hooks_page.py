@@ -31,6 +31,8 @@ schemes = ["lake"]               # --data lake://…
 suffixes = [".lake"]             # --data x.lake; the longest fitting end of a file's name wins
 stdin = false                    # --data -
 intervals = []                   # --ci NAME
+connectors = []                  # --judge-provider NAME
+commands = { dredge = "clean the bottom of the lake" }   # evalsi dredge, and the line that `evalsi --help` shows
 ```
 
 Its module implements hooks:
