@@ -97,7 +97,8 @@ def test_a_seed_is_refused_before_any_call() -> None:
         error = failed(server, asked(seed=7), ANTHROPIC)
 
         assert error.error.code == "provider.unsupported"
-        assert "--judge-seed" in error.error.message
+        assert "does not take seed 7" in error.error.message
+        assert "evaluator" in error.error.mend
         assert server.calls == 0
 
 

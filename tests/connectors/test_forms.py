@@ -223,3 +223,11 @@ def test_where_a_tool_cannot_be_forced_the_schema_is_asked_for_in_words() -> Non
 
         assert reply.form == "text"
         assert json.dumps(VERDICT) in server.requests[-1].body["system"]
+
+
+def test_a_pack_that_never_asks_with_the_same_schema_twice_fills_no_memory() -> None:
+    server = dialect.Dialect(dialect.OLD_NAME, is_known=True)
+    for number in range(5000):
+        server.way({**VERDICT, "title": str(number)})
+
+    assert len(server._of_schema) <= 1000

@@ -137,8 +137,8 @@ def test_a_setting_that_the_model_does_not_take_is_an_error_that_names_its_flag(
 
         assert error.error.code == "provider.unsupported"
         assert error.error.retry == "no"
-        assert f"--judge-{field}" in error.error.message
-        assert str(value) in error.error.message
+        assert f"{theirs} {value}" in error.error.message
+        assert ("seed" if field == "seed" else f"--judge-{field}") in error.error.mend
         assert server.calls == 1
 
 

@@ -61,7 +61,7 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
             is_final=True,
         )
     if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-        reason = (cause.reason or "unknown").lower().replace("_", " ")
+        reason = (getattr(cause, "reason", None) or "unknown reason").lower().replace("_", " ")
         return failure(
             "provider.tls",
             f"No secure connection to {who} can be made: {reason}.",
@@ -80,7 +80,7 @@ def _address(cause: BaseException, who: Who) -> ProviderError | None:
     if cause.errno == errno.ECONNREFUSED:
         return failure("provider.connection", f"Nothing listens at {who}.", _CHECK)
     if cause.errno in (errno.EMFILE, errno.ENFILE):
-        mend = "Raise the limit (ulimit -n), or allow fewer calls at once."
+        mend = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
         return failure("provider.connection", f"Too many files are open for a connection to {who}.", mend)
     return None
 

@@ -43,9 +43,7 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
         who: that was called.
     """
     if code := _code_for_later(status, refusal):
-        mend = (
-            "Ask for fewer calls at once, or the provider for a higher limit." if status == 429 else "Try again later."
-        )
+        mend = "Lower --judge-max-in-flight, or ask for a higher limit." if status == 429 else "Try again later."
         return failure(code, message, mend, retry_after_s=retry_after_s(headers))
     if _is_quota(status, refusal):
         mend = "Pay in credit or raise the limit of the account, or name the key of another with --judge-api-key-env."

@@ -6,6 +6,7 @@ It must not know an API; each names its settings in its own words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ProviderError
@@ -13,6 +14,9 @@ from evalsi_kernel.broker.connector import ProviderError
 from .failure import failure
 from .refusal import Refusal
 from .who import Who
+
+# A seed has no flag: it is an evaluator that asks for one.
+_FLAGS: Final = {"temperature": "--judge-temperature", "effort": "--judge-effort"}
 
 
 def refused_setting(ask: Ask, refusal: Refusal, who: Who, names: Sequence[tuple[str, str]]) -> ProviderError | None:
@@ -34,8 +38,7 @@ def refused_setting(ask: Ask, refusal: Refusal, who: Who, names: Sequence[tuple[
 
 def unsupported_setting(who: Who, theirs: str, ours: str, value: object, why: str) -> ProviderError:
     """The error for a setting, with the reason in words."""
-    return failure(
-        "provider.unsupported",
-        f"{who.model} does not take {theirs} {value} (--judge-{ours}): {why}.",
-        f"Leave out --judge-{ours}, or name another model.",
-    )
+    flag = _FLAGS.get(ours)
+    named = f" ({flag})" if flag else ""
+    mend = f"Leave out {flag or f'the {ours}, which an evaluator asks for'}, or name another model."
+    return failure("provider.unsupported", f"{who.model} does not take {theirs} {value}{named}: {why}.", mend)
