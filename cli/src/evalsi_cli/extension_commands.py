@@ -6,16 +6,23 @@ It must not know what a command does.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from evalsi_cli.models import add_model_flags, models_of
-from evalsi_cli.terminal import ProgressLine
+from evalsi_cli.faults import tell_evaluation
+from evalsi_cli.models import add_model_flags, models_of, preview_text
+from evalsi_cli.terminal import ProgressLine, as_json
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.commands import Command
 from evalsi_kernel.extensions import command, default_extensions
 from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Listener
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.preview import Preview
+    from evalsi_kernel.evaluated import Evaluation
 
 
 class Toolkit:
@@ -33,10 +40,26 @@ class Toolkit:
         """Read `--evaluators`."""
         return wanted_evaluators(words)
 
-    def listener(self, *, total: int | None = None, quiet: bool = False) -> Listener:
-        """Who shows progress and notes."""
+    @contextmanager
+    def listening(self, *, total: int | None = None, quiet: bool = False) -> Iterator[Listener]:
+        """Who shows progress and notes; the line of progress is taken away at the end."""
         progress = ProgressLine(total, quiet=quiet)
-        return Listener(progress.note, progress.show)
+        try:
+            yield Listener(progress.note, progress.show)
+        finally:
+            progress.clear()
+
+    def as_json(self, value: Any) -> str:
+        """The value as indented JSON."""
+        return as_json(value)
+
+    def preview_text(self, preview: Preview) -> str:
+        """What a dry run foresees."""
+        return preview_text(preview)
+
+    def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
+        """Print findings and error; returns the exit code."""
+        return tell_evaluation(evaluation, quiet=quiet)
 
 
 def extension_commands() -> dict[str, str]:

@@ -9,9 +9,14 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from evalsi_cli.terminal import paint
 from evalsi_kernel.errors import EvalsiError, UsageError
+from evalsi_kernel.status import Status
+
+if TYPE_CHECKING:
+    from evalsi_kernel.evaluated import Evaluation
 
 OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -44,3 +49,17 @@ def tell(error: EvalsiError) -> int:
     if error.mend:
         print(f"  {error.mend}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else ERROR
+
+
+def tell_evaluation(evaluation: Evaluation, *, quiet: bool = False) -> int:
+    """Print what was found, and the error where there is one; returns the exit code that it all stands for."""
+    code = OK
+    for finding in evaluation.findings:
+        if finding.severity == "problem":
+            code = ERROR
+            print(f"{paint('error:', 'red', sys.stderr)} {finding}", file=sys.stderr)
+        elif not quiet:
+            print(f"{paint('note:', 'yellow', sys.stderr)} {finding}", file=sys.stderr)
+    if evaluation.error is not None:
+        return tell(evaluation.error)
+    return INTERRUPTED if evaluation.status is Status.PARTIAL else code

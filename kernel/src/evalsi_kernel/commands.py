@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from evalsi_kernel.broker.preview import Preview
     from evalsi_kernel.broker.settings import BrokerSettings
+    from evalsi_kernel.evaluated import Evaluation
     from evalsi_kernel.planning import Wanted
     from evalsi_kernel.request import Listener
 
@@ -30,8 +33,20 @@ class Toolkit(Protocol):
         """Read `--evaluators`; raises `UsageError`."""
         ...
 
-    def listener(self, *, total: int | None = None, quiet: bool = False) -> Listener:
-        """Who shows progress and notes on standard error; `quiet` shows nothing."""
+    def listening(self, *, total: int | None = None, quiet: bool = False) -> AbstractContextManager[Listener]:
+        """Who shows progress and notes on standard error until the context is left; `quiet` shows nothing."""
+        ...
+
+    def as_json(self, value: Any) -> str:
+        """The value as indented JSON, in characters that standard output has."""
+        ...
+
+    def preview_text(self, preview: Preview) -> str:
+        """What a dry run foresees, for a person."""
+        ...
+
+    def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
+        """Print an evaluation's findings and its error to standard error; returns the exit code that they stand for."""
         ...
 
 
@@ -43,7 +58,7 @@ class Command(Protocol):
         ...
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed.
+        """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed, or what `Toolkit.tell` gives.
 
         Raises:
             EvalsiError: it is printed with its mend, and becomes exit code 1, or 2 for a `UsageError`.

@@ -5,7 +5,7 @@ It must not know a terminal, a file format or a pack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.catalog import Catalog
@@ -15,6 +15,7 @@ from evalsi_kernel.request import NOBODY, Listener, Request
 
 if TYPE_CHECKING:
     from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.instances import Instance
 
 
 def evaluate(
@@ -24,6 +25,7 @@ def evaluate(
     extensions: Callable[[], Extensions] = default_extensions,
     local: LocalPack | None = None,
     listener: Listener = NOBODY,
+    check: Callable[[Sequence[Instance]], None] | None = None,
 ) -> Evaluation:
     """Evaluate and wait for it; Ctrl-C ends it in an orderly way with what was finished, a second one at once.
 
@@ -33,6 +35,7 @@ def evaluate(
         extensions: gives the extensions that read the data and make intervals.
         local: evaluators of this process, which `request` refers to.
         listener: hears how it goes.
+        check: sees the evaluators before any record is scored, or any model asked; what it raises ends it all.
 
     Raises:
         EvalsiError: something is wrong before the first record is scored. A fault on the way ends the evaluation with
@@ -50,6 +53,8 @@ def evaluate(
         on_progress=listener.on_note,
     )
     try:
+        if check is not None:
+            check(plan.instances)
         # All this loads while the packs start up: half of a short evaluation's time.
         loaded = extensions()
         method = None if request.ci == "auto" else interval_method(request.ci, loaded)

@@ -6,21 +6,19 @@ It turns flags into a request, and an evaluation into a table, Markdown or JSON 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsi_cli.completions import complete_evaluators
-from evalsi_cli.faults import ERROR, INTERRUPTED, OK, tell
+from evalsi_cli.faults import OK, tell_evaluation
 from evalsi_cli.models import add_model_flags, models_of, preview_text
-from evalsi_cli.terminal import ProgressLine, as_json, paint
+from evalsi_cli.terminal import ProgressLine, as_json
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
 from evalsi_kernel.request import Listener, Request
-from evalsi_kernel.status import Status
 
 if TYPE_CHECKING:
     from evalsi_kernel.evaluated import Evaluation
@@ -95,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         print(as_json(preview.to_dict()) if options.format == "json" else preview_text(preview))
         return OK
     print(rendered(evaluation, options.format))
-    return _tell_findings(evaluation, quiet=options.quiet)
+    return tell_evaluation(evaluation, quiet=options.quiet)
 
 
 def rendered(evaluation: Evaluation, form: str) -> str:
@@ -106,16 +104,3 @@ def rendered(evaluation: Evaluation, form: str) -> str:
 
     make = markdown_table if form == "markdown" else text_table
     return make(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
-
-
-def _tell_findings(evaluation: Evaluation, *, quiet: bool) -> int:
-    code = OK
-    for finding in evaluation.findings:
-        if finding.severity == "problem":
-            code = ERROR
-            print(f"{paint('error:', 'red', sys.stderr)} {finding}", file=sys.stderr)
-        elif not quiet:
-            print(f"{paint('note:', 'yellow', sys.stderr)} {finding}", file=sys.stderr)
-    if evaluation.error is not None:
-        return tell(evaluation.error)
-    return INTERRUPTED if evaluation.status is Status.PARTIAL else code
