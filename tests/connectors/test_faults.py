@@ -177,6 +177,37 @@ def test_how_long_to_wait_is_taken_from_retry_after(provider: str, as_date: bool
     assert error.retry_after_s == pytest.approx(30, abs=2)
 
 
+@pytest.mark.parametrize(
+    "limited",
+    [
+        Status(429, "You exceeded your current quota; please retry in 34 s.", retry_after="34"),
+        Status(429, "You exceeded your current quota, please check your plan and billing details."),
+        Status(429, "Quota exceeded for requests a minute.", "insufficient_quota", retry_after="34"),
+    ],
+)
+def test_a_quota_that_comes_back_by_itself_is_a_rate_limit(limited: Status) -> None:
+    with Provider(faults=[limited]) as server:
+        error = failed(server, asked())
+
+    assert (error.error.code, error.is_final) == ("provider.rate_limited", False)
+
+
+def test_a_request_that_speaks_of_billing_is_no_empty_account() -> None:
+    with Provider(faults=[faults.bad_request("messages[0].content: 'billing address' is not allowed")]) as server:
+        assert failed(server, asked()).error.code == "provider.bad_request"
+
+
+@pytest.mark.parametrize("provider", BOTH)
+def test_a_proxy_of_the_environment_is_used(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Provider() as server:
+        monkeypatch.setenv("HTTP_PROXY", server.root_url)
+        url = "http://judge.invalid" + ("" if provider == ANTHROPIC else "/v1")
+        (reply,) = calls(settings(url, provider), asked("Through a proxy."))
+
+    assert isinstance(reply, Reply), reply
+    assert reply.text == "Through a proxy."
+
+
 @pytest.mark.parametrize("provider", BOTH)
 def test_without_retry_after_there_is_no_wait_to_tell(provider: str) -> None:
     with Provider(faults=[faults.rate_limited()]) as server:

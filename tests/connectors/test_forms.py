@@ -226,7 +226,7 @@ def test_where_a_tool_cannot_be_forced_the_schema_is_asked_for_in_words() -> Non
 
 
 def test_a_pack_that_never_asks_with_the_same_schema_twice_fills_no_memory() -> None:
-    server = dialect.Dialect(dialect.OLD_NAME, is_known=True)
+    server = dialect.Dialect(dialect.OLD_NAME)
     for number in range(5000):
         server.way({**VERDICT, "title": str(number)})
 

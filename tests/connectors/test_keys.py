@@ -179,6 +179,10 @@ def test_a_key_of_no_known_form_is_known_by_its_beginning_and_its_end() -> None:
     assert key.redact("Wrong key ***abcdef!") == "Wrong key [key]!"
 
 
+def test_a_made_up_key_of_a_letter_leaves_the_words_around_it_whole() -> None:
+    assert Key("x").redact("The key x is exactly as expected") == "The key [key] is exactly as expected"
+
+
 def test_without_a_key_what_looks_like_one_is_redacted_all_the_same() -> None:
     assert redact("Bearer abcdefghi and sk-1234567890") == "[key] and [key]"
     assert redact("The task-force asked the bearer of news") == "The task-force asked the bearer of news"

@@ -54,7 +54,7 @@ class AnthropicMessages:
         self._model = settings.model
         self._who = Who(PROVIDER, settings.model, address, key, usual_path="")
         # Every model has the same name for it; which of them takes a schema is seen with the first call.
-        self._dialect = Dialect(OLD_NAME, is_known=False, rungs=(Rung.STRICT, Rung.OBJECT, Rung.TEXT))
+        self._dialect = Dialect(OLD_NAME, (Rung.STRICT, Rung.OBJECT, Rung.TEXT))
         self._turns = Turns(settings, self._who, anthropic.APIConnectionError)
         self._client = _open(settings, self._who, key)
         self._batches = AnthropicBatches(self._client, self._turns, self._who, self._rung)

@@ -69,17 +69,16 @@ class Dialect:
 
     Args:
         tokens_name: what it most likely calls the most tokens of a reply.
-        is_known: it takes the best way for sure, so that no call need go ahead of the others.
         rungs: the ways that its API has.
     """
 
-    def __init__(self, tokens_name: str, *, is_known: bool, rungs: Sequence[Rung] = tuple(Rung)) -> None:
+    def __init__(self, tokens_name: str, rungs: Sequence[Rung] = tuple(Rung)) -> None:
         self._tokens_name = tokens_name
         self._rungs = rungs
         self._lowest = rungs[0]
         self._of_schema: dict[str, Rung] = {}
         # Whether calls without and with a schema are known to work.
-        self._proven = {False: is_known, True: is_known}
+        self._proven = {False: False, True: False}
         self._probes: dict[bool, asyncio.Future[None]] = {}
 
     def way(self, schema: Mapping[str, Any] | None) -> Way:

@@ -24,10 +24,15 @@ class Key:
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
-        head, tail = re.escape(secret[:_TELLING_CHARS]), re.escape(secret[-_TELLING_CHARS:])
-        # A word that begins or ends as a long key does is that key, however its middle is covered up.
-        is_long = len(secret) > 2 * _TELLING_CHARS
-        self._echo = re.compile(rf"{re.escape(secret)}" + (rf"|{head}[^\s\"']*|[^\s\"']*{tail}" if is_long else ""))
+        whole = re.escape(secret)
+        if len(secret) < _TELLING_CHARS:
+            # A made-up key such as "x" is only that where it stands alone.
+            whole = rf"(?<!\w){whole}(?!\w)"
+        elif len(secret) > 2 * _TELLING_CHARS:
+            # A word that begins or ends as a long key does is that key, however its middle is covered up.
+            head, tail = re.escape(secret[:_TELLING_CHARS]), re.escape(secret[-_TELLING_CHARS:])
+            whole = rf"{whole}|{head}[^\s\"']*|[^\s\"']*{tail}"
+        self._echo = re.compile(whole)
 
     def secret(self) -> str:
         """The key itself."""

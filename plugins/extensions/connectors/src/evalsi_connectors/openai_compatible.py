@@ -33,8 +33,8 @@ _USUAL_KEY: Final = "OPENAI_API_KEY"
 
 
 def first_dialect(address: Address) -> Dialect:
-    """What is known of a server before it has said anything: OpenAI's own takes the best way, of others it is seen."""
-    return Dialect(NEW_NAME if address.is_home else OLD_NAME, is_known=address.is_home)
+    """What is known of a server before it has said anything."""
+    return Dialect(NEW_NAME if address.is_home else OLD_NAME)
 
 
 class OpenAICompatible:

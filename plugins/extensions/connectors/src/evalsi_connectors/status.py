@@ -16,7 +16,8 @@ from .retry_after import retry_after_s
 from .who import Who
 
 _QUOTA = re.compile(
-    r"(?i)insufficient_quota|billing|spend_limit|exceeded your current quota|credit balance|insufficient balance"
+    r"(?i)insufficient_quota|billing_error|billing_hard_limit|spend_limit|"
+    r"credit balance is too low|insufficient balance"
 )
 _MODEL = re.compile(r"(?i)\bmodels?\b")
 _TOO_LONG = re.compile(r"(?i)context.?(?:length|window|size)|maximum context|too long|too many tokens|max_\w*tokens")
@@ -42,10 +43,11 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
         headers: of the answer.
         who: that was called.
     """
-    if code := _code_for_later(status, refusal):
+    wait_s = retry_after_s(headers)
+    if code := _code_for_later(status, refusal, wait_s):
         mend = "Lower --judge-max-in-flight, or ask for a higher limit." if status == 429 else "Try again later."
-        return failure(code, message, mend, retry_after_s=retry_after_s(headers))
-    if _is_quota(status, refusal):
+        return failure(code, message, mend, retry_after_s=wait_s)
+    if _is_quota(status, refusal, wait_s):
         mend = "Pay in credit or raise the limit of the account, or name the key of another with --judge-api-key-env."
         return failure("provider.quota", message, mend, is_final=True)
     if status in (401, 403):
@@ -59,19 +61,19 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
     return failure("provider.bad_request", message, _mend_bad_request(status, refusal))
 
 
-def _code_for_later(status: int, refusal: Refusal) -> str:
+def _code_for_later(status: int, refusal: Refusal, wait_s: float | None) -> str:
     """The code of an error that may be gone later, or ""."""
     if status == 429:
-        return "" if _is_quota(status, refusal) else "provider.rate_limited"
+        return "" if _is_quota(status, refusal, wait_s) else "provider.rate_limited"
     if status == 408:
         return "provider.timeout"
     return "provider.failed" if status in (409, 425) or (status >= 500 and status != 501) else ""
 
 
-def _is_quota(status: int, refusal: Refusal) -> bool:
-    """Nothing but money helps; some say so with 400, 403 or 429."""
+def _is_quota(status: int, refusal: Refusal, wait_s: float | None) -> bool:
+    """Nothing but money helps. Some say so with 400, 403 or 429; one that says how long to wait means another thing."""
     said = f"{refusal.message} {refusal.code}"
-    return status == 402 or (status in (400, 403, 429) and _QUOTA.search(said) is not None)
+    return status == 402 or (status in (400, 403, 429) and wait_s is None and _QUOTA.search(said) is not None)
 
 
 def _sent_on(status: int, headers: Mapping[str, str], who: Who) -> ProviderError:
