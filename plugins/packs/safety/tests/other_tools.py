@@ -30,7 +30,7 @@ Span = tuple[str, int, int]
 
 
 def presidio() -> Callable[[str], Iterator[Span]]:
-    """Its recognisers of these kinds with their defaults; a tokeniser stands for the language model, which finds names."""
+    """Its recognisers of these kinds with their defaults; its language model, which tells names, is left out."""
     spacy = importlib.import_module("spacy")
     analyzer_engine = importlib.import_module("presidio_analyzer")
     engines = importlib.import_module("presidio_analyzer.nlp_engine")

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-REACH = 28
+_LOOKED_AT = 40
+# Between the words of a label in camel case.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Nearby:
@@ -27,9 +29,17 @@ class Nearby:
 
     def said(self, text: str, start: int, label: str = "") -> bool:
         """Whether such a word stands before `start`, or is the label that the text stands under."""
-        if self._before.search(text[max(0, start - REACH - 12) : start].casefold()):
-            return True
-        return bool(label) and self._before.search(label.casefold()) is not None
+        return self.distance(text, start, label) is not None
+
+    def distance(self, text: str, start: int, label: str = "") -> int | None:
+        """How far before `start` such a word begins, a label farther than any word; None where there is none."""
+        before = text[max(0, start - _LOOKED_AT) : start].casefold()
+        match = self._before.search(before)
+        if match is not None:
+            return len(before) - match.start()
+        if label and self._before.search(_HUMP.sub("_", label).casefold()):
+            return _LOOKED_AT + 1
+        return None
 
     # Compiled when it is first asked: together the lists would take a third of the pack's start.
     @cached_property

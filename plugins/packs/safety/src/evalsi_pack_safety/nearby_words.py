@@ -28,7 +28,8 @@ NUMBERED_THINGS = Nearby((
     "order*", "order no.", "order number", "invoice*", "receipt*", "ref", "reference*", "serial*", "part", "part no.",
     "sku", "tracking*", "case", "ticket*", "isbn*", "issn", "imei", "ean", "upc", "gtin", "sscc", "model*", "id", "ids",
     "account*", "policy*", "batch", "lot", "version", "commit", "build", "doi", "arxiv", "patent*", "vat", "siret",
-    "siren", "ico", "uuid", "page*", "pp", "room*", "timestamp*", "seed", "port", "article*", "zip*", "cas", "usps", "duns", "nip", "regon", "krs",
+    "siren", "ico", "uuid", "page*", "pp", "room*", "timestamp*", "seed", "port", "article*", "zip*", "cas", "usps",
+    "duns", "nip", "regon", "krs",
     "fedex", "ups", "no", "nr", "№", "n°",
     "pedido*", "factura*", "referencia*", "bestell*", "bestellung*", "bestellnummer", "rechnung*", "rechnungsnummer",
     "aktenzeichen", "steuernummer", "kundennummer", "seriennummer", "commande*", "facture*", "dossier*", "ordine*",
@@ -40,7 +41,7 @@ NUMBERED_THINGS = Nearby((
 SOCIAL_SECURITY = Nearby(
     (
         "ssn", "ssns", "social security", "social security number", "social security no", "social sec", "soc sec",
-        "social is", "ss", "social", "seguro social", "sécurité sociale américaine", "tax id", "taxpayer id", "itin or ssn",
+        "social is", "ss", "social", "seguro social", "sécurité sociale américaine", "tax id", "taxpayer id",
     ),
     gap=16,
 )  # fmt: skip

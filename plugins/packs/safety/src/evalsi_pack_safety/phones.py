@@ -59,14 +59,24 @@ def _national(text: str, start: int, written: str, label: str) -> Iterator[Findi
         return  # The rest of a row of numbers.
     if text[start - 1 : start] == "=" and not PHONES.said(text, start, label):
         return
+    said = _is_said_to_be_one(text, start, label)
     if written.startswith("00"):
-        if not written.isdigit() or PHONES.said(text, start, label):
+        if said or not written.isdigit():
             yield from _first_valid(start, written, (None,))
-    elif PHONES.said(text, start, label):
-        if not _is_date(written):
-            yield from _first_valid(start, written, KNOWN_BY_WORD)
-    elif not NUMBERED_THINGS.said(text, start, label):
-        yield from _known_by_look(start, written)
+        return
+    if said or not NUMBERED_THINGS.said(text, start, label):
+        known = list(_known_by_look(start, written))
+        if known:
+            yield from known
+            return
+    if said and not _is_date(written):
+        yield from _first_valid(start, written, KNOWN_BY_WORD)
+
+
+def _is_said_to_be_one(text: str, start: int, label: str) -> bool:
+    """Whether a word such as "tel." stands before it, nearer than one such as "order"."""
+    phone, thing = PHONES.distance(text, start, label), NUMBERED_THINGS.distance(text, start, label)
+    return phone is not None and (thing is None or phone <= thing)
 
 
 def _known_by_look(start: int, written: str) -> Iterator[Finding]:
