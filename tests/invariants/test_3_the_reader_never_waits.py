@@ -63,7 +63,7 @@ def test_the_kernel_reads_on_while_it_serves_what_a_pack_asks_for_and_another_pa
         await connection.request("open", {"session": 1, "evaluator": "asks", "concurrency": 50})
         items: list[list[Any]] = []
         body = {"sessions": [1], "records": texts(*["ask"] * 20, *["a"] * 20)}
-        pending = await connection.start_request("score", body, items.extend)
+        pending = await connection.start_request("score", body, lambda plain, _: items.extend(plain))
         while len(items) < 20 or connection.asks_open < 20:
             await connection.request("ping", {})
         assert {index for _, index, _, _ in items} == set(range(20, 40))

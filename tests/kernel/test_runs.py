@@ -21,7 +21,19 @@ places = st.integers(-2, SIZE + 2)
 odd = st.sampled_from([None, 1, 0, 1.0, "x", float("nan"), float("inf"), [True], {"passed": True}])
 verdicts = st.booleans() | st.floats(0, 1) | odd
 columns_of_values = st.lists(st.booleans(), max_size=SIZE + 2) | st.lists(verdicts, max_size=SIZE + 2)
-runs = st.tuples(st.integers(0, 3), places, st.sampled_from(["passed", "value", "label"]), columns_of_values).map(list)
+keys = st.sampled_from(["passed", "value", "label"])
+plain = st.tuples(st.just(""), keys, columns_of_values).map(lambda column: [[*column]])
+
+
+@st.composite
+def named(draw: st.DrawFn) -> list[list[Any]]:
+    """Up to three columns of one length."""
+    size = draw(st.integers(0, SIZE + 2))
+    column = st.tuples(st.sampled_from(["", "a", "b"]), keys, st.lists(verdicts, min_size=size, max_size=size))
+    return [[*one] for one in draw(st.lists(column, min_size=1, max_size=3))]
+
+
+runs = st.tuples(st.integers(0, 3), places, plain | named()).map(list)
 
 
 def flight_of(indices: list[int] | None) -> Flight:
@@ -53,22 +65,29 @@ def test_runs_mean_their_items_and_so_do_the_faults_in_them(given_runs: list[Any
         7,
         "text",
         [],
+        [1, 0],
         [1, 0, "passed"],
-        [1, 0, "passed", True],
-        [1, 0, "passed", "text"],
-        [1, 0, "passed", {"0": True}],
-        [1, 0, "scored", [True]],
-        [1, 0, ["passed"], [True]],
-        [1, 0.0, "passed", [True]],
-        [1, True, "passed", [True]],
-        [1, "0", "passed", [True]],
-        [[1], 0, "passed", [True]],
-        [3, 0, "passed", [True]],
+        [1, 0, []],
+        [1, 0, [None]],
+        [1, 0, ["passed", [True]]],
+        [1, 0, [["passed", [True]]]],
+        [1, 0, [["", "passed", True]]],
+        [1, 0, [["", "passed", "text"]]],
+        [1, 0, [["", "passed", {"0": True}]]],
+        [1, 0, [["", "scored", [True]]]],
+        [1, 0, [["", ["passed"], [True]]]],
+        [1, 0, [[1, "passed", [True]]]],
+        [1, 0, [["a", "passed", [True]], ["b", "passed", [True, True]]]],
+        [1, 0.0, [["", "passed", [True]]]],
+        [1, True, [["", "passed", [True]]]],
+        [1, "0", [["", "passed", [True]]]],
+        [[1], 0, [["", "passed", [True]]]],
+        [3, 0, [["", "passed", [True]]]],
     ],
 )
 def test_a_run_of_another_form_is_a_fault_and_costs_no_record_its_outcome(run: Any) -> None:
     flight = flight_of(None)
-    flight.take_runs([run, [1, 0, "passed", [True] * SIZE], [2, 0, "value", [0.5] * SIZE]])
+    flight.take_runs([run, [1, 0, [["", "passed", [True] * SIZE]]], [2, 0, [["", "value", [0.5] * SIZE]]]])
     assert "answers nothing that was asked" in flight.fault
     assert flight.chunk.unanswered == 0
     assert flight.chunk.columns[1] == [("scored", [{"passed": True}])] * SIZE
@@ -76,7 +95,7 @@ def test_a_run_of_another_form_is_a_fault_and_costs_no_record_its_outcome(run: A
 
 def test_a_run_far_longer_than_the_chunk_costs_no_more_than_the_chunk() -> None:
     flight = flight_of(None)
-    flight.take_runs([[1, -(2**62), "passed", [True] * 10], [1, 2, "passed", [True] * 1_000_000]])
+    flight.take_runs([[1, -(2**62), [["", "passed", [True] * 10]]], [1, 2, [["", "passed", [True] * 1_000_000]]]])
     assert [outcome is not None for outcome in flight.chunk.columns[1]] == [False, False, True, True, True]
     assert flight.fault
 
@@ -84,7 +103,7 @@ def test_a_run_far_longer_than_the_chunk_costs_no_more_than_the_chunk() -> None:
 @given(st.sampled_from(["passed", "value"]), st.lists(verdicts, min_size=SIZE, max_size=SIZE))
 def test_verdicts_from_runs_are_checked_and_added_up_like_those_from_items(key: str, values: list[Any]) -> None:
     flight = flight_of(None)
-    flight.take_runs([[1, 0, key, values]])
+    flight.take_runs([[1, 0, [["", key, values]]]])
     apart: list[Outcome | None] = [("scored", [{key: value}]) for value in values]
     output = OutputInfo("", "pass" if key == "passed" else "number")
     found, expected = tally(output), tally(output)

@@ -87,11 +87,22 @@ def test_bare_verdicts_of_one_kind_that_follow_one_another_are_one_run() -> None
     outputs = ["pass", "plain score", "fail", "float", "score of a number", "int", "label", "fail"]
     _, items, runs = scored(outputs, [ITEM_RUNS])
     assert [run for run in runs if run[0] == 1] == [
-        [1, 0, "passed", [True, True, False]],
-        [1, 3, "value", [0.25, 0.5, 3.0]],
-        [1, 7, "passed", [False]],
+        [1, 0, [["", "passed", [True, True, False]]]],
+        [1, 3, [["", "value", [0.25, 0.5, 3.0]]]],
+        [1, 7, [["", "passed", [False]]]],
     ]
     assert [item[:3] for item in items if item[0] == 1] == [[1, 6, "scored"], [1, 8, "skipped"]]
+
+
+def test_scores_of_the_same_names_that_follow_one_another_are_one_run_with_a_column_each() -> None:
+    _, items, runs = scored(["two", "two", "named score", "pass", "two"], [ITEM_RUNS])
+    assert [run for run in runs if run[0] == 1] == [
+        [1, 0, [["a", "value", [1.0, 1.0]], ["b", "value", [2.0, 2.0]]]],
+        [1, 2, [["n", "value", [0.5]]]],
+        [1, 3, [["", "passed", [True]]]],
+        [1, 4, [["a", "value", [1.0]], ["b", "value", [2.0]]]],
+    ]
+    assert [item[:3] for item in items if item[0] == 1] == [[1, 5, "skipped"]]
 
 
 @pytest.mark.spec("PNG-2", "ITM-6")
@@ -110,8 +121,9 @@ def test_a_ping_brings_the_run_so_far_and_the_rest_goes_on_behind_it() -> None:
         request_id = kernel.start("score", {"sessions": [1], "records": texts(*"abcd")})
         assert entered.wait(BOUND_S)
         kernel.ask("ping", {})
-        assert kernel.runs[request_id] == [[1, 0, "passed", [True, True]]]
+        first = [1, 0, [["", "passed", [True, True]]]]
+        assert kernel.runs[request_id] == [first]
         go_on.set()
         assert kernel.wait_for(request_id) == {"outcomes": {"scored": 4}}
-        assert kernel.runs[request_id] == [[1, 0, "passed", [True, True]], [1, 2, "passed", [True, True]]]
+        assert kernel.runs[request_id] == [first, [1, 2, [["", "passed", [True, True]]]]]
         assert kernel.items[request_id] == []

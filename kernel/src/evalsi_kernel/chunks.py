@@ -6,7 +6,6 @@ Outcomes stand in columns, one a session, each as long as the chunk. It must not
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,9 @@ from evalsi_protocol.methods import OUTCOMES, VERDICTS
 
 Outcome = tuple[str, Any]
 """What an item says of a record: the outcome's name and its payload."""
+
+RunColumn = tuple[str, str, list[Any]]
+"""One score of a run's records: its name, the key of its verdicts, and the verdicts."""
 
 # Of a bare pass or fail, the commonest outcomes, all records share one.
 PASSED: Outcome = ("scored", [{"passed": True}])
@@ -181,44 +183,26 @@ class Flight:
         return True
 
     def take_runs(self, runs: list[Any]) -> None:
-        """Take the runs that came for this flight; each means its items, and so do the faults in it."""
+        """Take the runs that came for this flight: each means its items, and so do the faults in it."""
         for run in runs:
-            if not self._take_at_once(run):
-                self.take(self._items_of(run))
+            read = _read_run(run)
+            if read is None or not self._take_run(*read):
+                self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
 
-    def _take_at_once(self, run: Any) -> bool:
-        """The quick way, for a run of records that all have no outcome yet. False leaves it to the slow way."""
-        if self.indices is not None:
-            return False
-        try:
-            session, first, key, values = run[:4]
-            column, end = self.chunk.columns[session], first + len(values)
-            if type(first) is not int or first < 0 or key not in VERDICTS or type(values) is not list:
-                return False
-            if column[first:end] != [None] * len(values):
-                return False
-        except (TypeError, ValueError, KeyError):
-            return False
-        if key == "passed" and set(map(type, values)) == {bool}:
-            column[first:end] = [PASSED if value else FAILED for value in values]
+    def _take_run(self, session: Any, first: int, columns: list[RunColumn]) -> bool:
+        """Whether all of a run was of records that were asked; of the others nothing is even looked at."""
+        count = len(columns[0][2])
+        start, end = max(first, 0), min(first + count, len(self.chunk.ids if self.indices is None else self.indices))
+        column = self.chunk.columns.get(session)
+        if column is None or start >= end:
+            return not count
+        outcomes = _outcomes([(name, key, values[start - first : end - first]) for name, key, values in columns])
+        if self.indices is None and column[start:end] == [None] * (end - start):
+            column[start:end] = outcomes
+            self.chunk.answered(end - start)
         else:
-            column[first:end] = [("scored", [{key: value}]) for value in values]
-        self.chunk.answered(len(values))
-        return True
-
-    def _items_of(self, run: Any) -> list[list[Any]]:
-        """The items that a run means, without those beyond the records of the flight, which are a fault."""
-        size = len(self.chunk.ids) if self.indices is None else len(self.indices)
-        items = []
-        with suppress(ValueError, TypeError):
-            session, first, key, values = run[:4]
-            if type(first) is int and key in VERDICTS and type(values) is list:
-                places = range(max(first, 0), min(first + len(values), size))
-                items = [[session, place, "scored", [{key: values[place - first]}]] for place in places]
-                if len(items) == len(values):
-                    return items
-        self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
-        return items
+            self.take([[session, place, *outcome] for place, outcome in enumerate(outcomes, start)])
+        return end - start == count
 
     def _is_repeat(self, session: int, index: int) -> bool:
         if (session, index) in self.answered_before:
@@ -258,3 +242,29 @@ class Flight:
         wanted = set(pairs)
         part.answered_before = {(session, index) for session in sessions for index in indices} - wanted
         return part
+
+
+def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:
+    """The session, the first place and the columns of a run; None where it has not the form of one."""
+    try:
+        session, first, given = run[:3]
+        columns = [(name, key, values) for name, key, values in given]
+        is_run = type(first) is int and all(
+            type(name) is str and key in VERDICTS and type(values) is list for name, key, values in columns
+        )
+        hash(session)
+        return (session, first, columns) if is_run and len({len(values) for _, _, values in columns}) == 1 else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _outcomes(columns: list[RunColumn]) -> list[Outcome]:
+    """The outcome of each record of a run."""
+    (name, key, values), *others = columns
+    if not others and not name and key == "passed" and set(map(type, values)) == {bool}:
+        return [PASSED if value else FAILED for value in values]
+    scores = [
+        [{"name": name, key: value} for value in values] if name else [{key: value} for value in values]
+        for name, key, values in columns
+    ]
+    return [("scored", [*of_record]) for of_record in zip(*scores, strict=True)]

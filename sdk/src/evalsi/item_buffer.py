@@ -12,6 +12,7 @@ from operator import itemgetter
 from time import monotonic
 from typing import Any
 
+from evalsi.score import Bare
 from evalsi_protocol.errors import LocalMisuse
 
 MAX_ITEMS = 1024
@@ -19,8 +20,6 @@ FLUSH_AFTER_S = 0.05
 
 Item = list[Any]
 Run = list[Any]
-Bare = tuple[tuple[tuple[str, str], ...], list[bool | float]]
-"""Several verdicts, or one with a name, and nothing else: name and key of each, and they themselves."""
 Send = Callable[[str, dict[str, Any]], None]
 # How a verdict that stands for itself is called on the wire, by its type.
 VERDICT_KEYS: dict[type, str] = {bool: "passed", float: "value"}
@@ -52,13 +51,13 @@ class Column:
                 items += alike
                 self._first += len(alike)
             elif kind is tuple:
-                for heads, bare in groupby(alike, itemgetter(0)):
-                    self._add(runs, heads, zip(*[verdicts for _, verdicts in bare], strict=True))
+                for (names, one_kind), bare in groupby(alike, itemgetter(0, 1)):
+                    self._add(runs, names, one_kind, zip(*[verdicts for _, _, verdicts in bare], strict=True))
             else:
-                self._add(runs, (("", VERDICT_KEYS[kind]),), [alike])
+                self._add(runs, ("",), kind, [alike])
 
-    def _add(self, runs: list[Run], heads: tuple[tuple[str, str], ...], columns: Iterable[Sequence[Any]]) -> None:
-        named = [[*head, [*verdicts]] for head, verdicts in zip(heads, columns, strict=True)]
+    def _add(self, runs: list[Run], names: tuple[str, ...], kind: type, columns: Iterable[Sequence[Any]]) -> None:
+        named = [[name, VERDICT_KEYS[kind], [*verdicts]] for name, verdicts in zip(names, columns, strict=True)]
         runs.append([self._session, self._first, named])
         self._first += len(named[0][2])
 

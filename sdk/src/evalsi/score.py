@@ -14,6 +14,9 @@ SCORED = "scored"
 SKIPPED = "skipped"
 ERROR = "error"
 
+Bare = tuple[tuple[str, ...], type, list[bool | float]]
+"""Verdicts of one kind, several or one that has a name: the name of each, the kind, and they themselves."""
+
 _EXPECTED = "return a Score, a list of Scores, a bool, a number or a text, or raise evalsi.Skip"
 
 
@@ -70,13 +73,13 @@ class Score:
         if passed is not None and value is None and label is None:
             wire = {"passed": passed if passed is True or passed is False else _truth(passed)}
         elif value is not None and passed is None and label is None:
-            wire = {"value": finite(value)}
+            wire = {"value": value if type(value) is float and isfinite(value) else finite(value)}
         elif label is not None and passed is None and value is None:
             wire = {"label": _text("label", label)}
         else:
             raise ScoreError("A Score needs exactly one of value, passed and label.")
         # An empty name is no name, as in a declared output.
-        if name is not None and (name := _text("name", name)):
+        if name is not None and (name := name if type(name) is str else _text("name", name)):
             wire["name"] = name
         if explanation is not None:
             wire["explanation"] = _text("explanation", explanation)
@@ -185,6 +188,32 @@ def scores_of(result: Any) -> list[dict[str, Any]]:
     if not hasattr(plain, "__float__"):
         raise _no_score(result)
     return [{"value": finite(plain)}]
+
+
+def bare_verdicts(result: Any) -> Bare | bool | float | None:
+    """The verdicts alone, where a result is scores of one kind that hold nothing beside them but names; else None.
+
+    Raises:
+        ScoreError: the result is an integer too large for a float.
+    """
+    if type(result) is int:
+        return finite(result)
+    names: list[str] = []
+    verdicts: list[bool | float] = []
+    for score in (result,) if type(result) is Score else result if type(result) is list else ():
+        wire = score._wire if type(score) is Score else {}
+        if len(wire) == 2 and "name" in wire:
+            verdict, name = wire.values()  # In the order in which a Score puts them in.
+        elif len(wire) == 1:
+            (verdict,), name = wire.values(), ""
+        else:
+            return None
+        names.append(name)
+        verdicts.append(verdict)
+    kinds = {*map(type, verdicts)}
+    if len(kinds) != 1 or str in kinds or len({*names}) < len(names):
+        return None
+    return verdicts[0] if names == [""] else ((*names,), kinds.pop(), verdicts)
 
 
 def _wires(scores: Sequence[Any]) -> list[dict[str, Any]]:

@@ -12,11 +12,11 @@ from math import isfinite
 from time import monotonic
 from typing import Any
 
-from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Bare, Item, ItemBuffer
+from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Item, ItemBuffer
 from evalsi.judging import AskError
 from evalsi.opened import Opened
 from evalsi.record import Record
-from evalsi.score import ERROR, SCORED, SKIPPED, ScoreError, Skip, scores_of
+from evalsi.score import ERROR, SCORED, SKIPPED, Bare, ScoreError, Skip, bare_verdicts, scores_of
 from evalsi_protocol.errors import LocalMisuse, WireError, sendable
 from evalsi_protocol.values import check_value
 
@@ -84,7 +84,7 @@ def score_records(
                     if type(result) in verdicts and isfinite(result):
                         add(result)
                     else:
-                        add(_shortest(outcome(session, index, opened, result)))
+                        add(_settled(session, index, opened, result))
                 except FAULTS as error:
                     add(failed(session, index, opened, error))
             if now >= buffer.due_at or len(oldest) >= most:
@@ -94,21 +94,10 @@ def score_records(
     return True
 
 
-def _shortest(item: Item) -> Item | Bare | bool | float:
-    """The verdicts alone, where the item says nothing else."""
-    if item[2] != SCORED:
-        return item
-    heads: list[tuple[str, str]] = []
-    verdicts: list[bool | float] = []
-    for score in item[3]:
-        # The verdict stands first in a score.
-        key, verdict = next(iter(score.items()))
-        name = score.get("name", "")
-        if type(verdict) not in VERDICT_KEYS or len(score) > 1 + bool(name):
-            return item
-        heads.append((name, key))
-        verdicts.append(verdict)
-    return verdicts[0] if len(heads) == 1 and not name else (tuple(heads), verdicts)
+def _settled(session: int, index: int, opened: Opened, result: Any) -> Item | Bare | bool | float:
+    """What stands for a result in its session's column: the verdicts alone where there is nothing else to say."""
+    bare = bare_verdicts(result) if opened.definition.scope == "record" else None
+    return outcome(session, index, opened, result) if bare is None else bare
 
 
 def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:

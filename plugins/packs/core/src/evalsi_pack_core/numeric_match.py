@@ -41,28 +41,32 @@ class NumericMatch:
     def score(self, record: Record) -> bool | Score:
         """Whether it is; an output without a readable number fails, a reference without one skips the record."""
         expected = self._expected(record)
+        text = _text_of(record.output)
         try:
-            found = self._last_number(_text_of(record.output))
+            # An output that says what a reference says is not read again.
+            found = expected[text] if text in expected else self._last_number(text)
         except self._unreadable as error:
             return Score(
                 passed=False, explanation=f"The last number of the output cannot be read: {_shown(error.token)}."
             )
         if found is None:
             return Score(passed=False, explanation="The output has no number.")
-        return found in expected or any(self._is_near(found, number) for number in expected)
+        numbers = expected.values()
+        return found in numbers or any(self._is_near(found, number) for number in numbers)
 
-    def _expected(self, record: Record) -> list[float]:
-        """The references' numbers; skips the record where none can be read."""
-        numbers = []
+    def _expected(self, record: Record) -> dict[str, float]:
+        """The references' numbers, each by its text; skips the record where none can be read."""
+        numbers = {}
         reason = "reference has no number"
         for reference in record.references:
+            text = _text_of(reference)
             try:
-                number = self._last_number(_text_of(reference))
+                number = self._last_number(text)
             except self._unreadable as error:
                 reason = f"the last number of the reference cannot be read: {_shown(error.token)}"
             else:
                 if number is not None:
-                    numbers.append(number)
+                    numbers[text] = number
         if not numbers:
             raise Skip(reason)
         return numbers
@@ -76,9 +80,10 @@ class NumericMatch:
 
 def _text_of(content: Content) -> str:
     """The text; of JSON a form that keeps its numbers apart, as the compact [1,234] would not."""
-    if not content.is_text and not isinstance(content.wire.get("json", ""), str):
-        return json.dumps(content.wire["json"], ensure_ascii=False)
-    return content.as_text()
+    wire = content.wire
+    if type(wire) is str:
+        return wire
+    return content.as_text() if isinstance(wire.get("json", ""), str) else json.dumps(wire["json"], ensure_ascii=False)
 
 
 def _shown(token: str) -> str:

@@ -5,11 +5,14 @@ It must not know what the elements are.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 
 
-def common(left: Iterable[Hashable], right: Iterable[Hashable]) -> int:
+def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """How many elements both have, each counted as often as the poorer side has it."""
+    once = set(right)
+    if len(once) == len(right):
+        return len(once.intersection(left))
     # For the few words of an answer quicker than two Counters.
     left_over: dict[Hashable, int] = {}
     for element in right:

@@ -49,11 +49,14 @@ class Rouge:
 
     def _rouge(self, output: list[str], expected: list[str]) -> tuple[float, float, float]:
         size, expected_size = len(output), len(expected)
+        if output == expected:
+            # What is counted below would be these numbers too.
+            return 1.0, float(size > 1), 1.0
         shared = common(output, expected)
         if not shared:
             return 0.0, 0.0, 0.0
         # A text of one word has no pair of words: nothing can overlap, as in the reference implementation.
-        shared_pairs = common(pairwise(output), pairwise(expected)) if shared > 1 else 0
+        shared_pairs = common([*pairwise(output)], [*pairwise(expected)]) if shared > 1 else 0
         return (
             f1(shared, size, expected_size),
             f1(shared_pairs, size - 1, expected_size - 1),

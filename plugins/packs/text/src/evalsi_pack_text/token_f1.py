@@ -41,7 +41,7 @@ def token_f1(record: Record) -> float:
     for expected in record.reference_texts:
         tokens = squad_tokens(expected)
         if tokens and output:
-            found = f1(common(output, tokens), len(output), len(tokens))
+            found = 1.0 if output == tokens else f1(common(output, tokens), len(output), len(tokens))
         elif _says_something(expected):
             # Nothing but an article is left of one of them, or nothing was said at all.
             found = float(output == tokens and _says_something(text))
