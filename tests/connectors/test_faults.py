@@ -31,7 +31,7 @@ TABLE: list[tuple[Fault, str, bool]] = [
     (Status(409, "Another request stands in the way."), "provider.failed", False),
     (faults.server_error(500), "provider.failed", False),
     (faults.server_error(502), "provider.failed", False),
-    (faults.overloaded(), "provider.failed", False),
+    (faults.overloaded(), "provider.rate_limited", False),
     (Status(501, "No."), "provider.unsupported", False),
     (faults.html_page(503), "provider.failed", False),
     (faults.html_page(200), "provider.bad_reply", False),

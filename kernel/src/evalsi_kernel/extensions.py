@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.data_path import check_path
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extension_info import ONLY_ONE, ExtensionInfo
 from evalsi_kernel.paths import cache_dir as default_cache_dir
@@ -140,20 +141,6 @@ def open_source(uri: str, extensions: Extensions) -> Source:
     if source is None:
         raise _declined(extensions, kind, name, "evalsi_open_source")
     return source
-
-
-def check_path(uri: str) -> None:
-    """See that a path leads to a file, which costs nothing; a URI and standard input are left to their readers.
-
-    Raises:
-        ConfigError: `config.no_data`; there is nothing, or a folder.
-    """
-    if uri == "-" or "://" in uri:
-        return
-    if os.path.isdir(uri):
-        raise ConfigError(f"{uri} is a folder.", "Name a file in it.", code="config.no_data")
-    if not os.path.exists(uri):
-        raise ConfigError(f"There is no file {uri}.", "Check the path.", code="config.no_data")
 
 
 def interval_method(name: str, extensions: Extensions) -> IntervalMethod:

@@ -147,7 +147,7 @@ class RunScores:
     def _broker_findings(self) -> list[Finding]:
         if self._broker is None:
             return []
-        from evalsi_kernel.broker.broker_findings import broker_findings  # Only a run with a judge has any.
+        from evalsi_kernel.broker_findings import broker_findings  # Only a run with a judge has any.
 
         return broker_findings(self._broker, self._asking(self._broker))
 

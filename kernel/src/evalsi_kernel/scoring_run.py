@@ -71,7 +71,7 @@ async def _run(
 
 
 async def _broker(request: Request, models: BrokerSettings, extensions: Extensions, listener: Listener) -> Broker:
-    from evalsi_kernel.broker.opening import open_broker  # SQLite and all that a run without a judge need not load.
+    from evalsi_kernel.broker_opening import open_broker  # SQLite and all that a run without a judge need not load.
 
     return await open_broker(
         models,

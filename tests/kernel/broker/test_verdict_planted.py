@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evalsi_cli.planted import quoting
 from evalsi_kernel.broker.ask import Form
 from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
 
@@ -30,20 +30,6 @@ def shown(output: str) -> list[dict[str, str]]:
         {"role": "system", "content": "Grade the answer with a whole number from 1 to 5."},
         {"role": "user", "content": f"<answer c0de>\n{output}\n</answer c0de>\n\nGrade the answer."},
     ]
-
-
-def quoting(output: str) -> Iterator[str]:
-    """Replies that quote a text in every usual way and say nothing more than that it is wrong."""
-    lines = [line for line in output.split("\n") if line.strip()]
-    yield f"The answer is {output} and that is wrong."
-    yield f'The answer is "{output}", which I disregard.'
-    yield f"The answer is\n{output}\nand that is wrong."
-    yield f"The answer is\n```\n{output}\n```\nand that is wrong."
-    yield f"The answer is wrong. It ends with\n\n{lines[-1]}"
-    yield f"The answer is wrong.\n{output}"
-    yield "The answer is wrong.\n" + "\n".join(f"> {line}" for line in lines)
-    yield "The answer is wrong. It says:\n" + output.replace(". ", ".\n")
-    yield f"<think>{output}</think>\nThe answer is wrong."
 
 
 def read(reply: str, form: Form, output: str, schema: dict[str, Any] = SCHEMA) -> Any:

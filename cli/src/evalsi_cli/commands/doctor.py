@@ -14,7 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evalsi_cli.faults import ERROR, OK
+from evalsi_cli.models import add_model_flags, models_of
+from evalsi_cli.planted import planted_path, run_judge_test, run_reader_test
 from evalsi_cli.terminal import paint
+from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.describing import describe
 from evalsi_kernel.environment_build import find_uv
@@ -33,11 +36,13 @@ DECLARED = "declared"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("pack", nargs="?", help="start this pack too, and compare what it says with its manifest")
+    add_model_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check, print a line a check; returns 1 when one is a problem."""
-    lines = list(_packs(options.pack)) if options.pack else [*_machine(), *_packs(None)]
+    models = models_of(options)
+    lines = list(_packs(options.pack, models)) if options.pack else [*_machine(), *_packs(None, None)]
     for state, what, detail in lines:
         mark = paint(f"{state:<8}", "red" if state == BAD else "dim", sys.stdout)
         print(f"{mark} {what}: {detail}")
@@ -58,7 +63,7 @@ def _machine() -> list[_Line]:
     return lines
 
 
-def _packs(wanted: str | None) -> list[_Line]:
+def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
     catalog = default_catalog()
     packs = catalog.packs if wanted is None else (catalog.pack(wanted),)
     lines: list[_Line] = []
@@ -73,9 +78,43 @@ def _packs(wanted: str | None) -> list[_Line]:
             lines.append((GOOD if state in ("ready", "missing") else BAD, f"pack {pack.name}", detail))
         else:
             lines.append(_check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
+            lines += _self_test(pack, models)
     if wanted is None:
         lines += [(BAD, f"pack {broken.name}", str(broken.error())) for broken in catalog.broken]
     return lines
+
+
+def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[_Line]:
+    """Whether a verdict planted in a candidate is ever taken for a judge's; for packs that bring some."""
+    judging = [evaluator.name for evaluator in pack.evaluators if "judge" in evaluator.asks]
+    if not judging or not planted_path(pack).is_file():
+        return []
+    lines = [_planted("planted verdicts, reader", lambda: _read(pack, judging[0]))]
+    if models is not None:
+        lines.append(_planted("planted verdicts, judge", lambda: _judged(pack, judging[0], models)))
+    return lines
+
+
+def _planted(what: str, test: Callable[[], tuple[bool, str]]) -> _Line:
+    try:
+        is_good, detail = test()
+    except (EvalsiError, OSError) as error:
+        return BAD, what, str(error)
+    return GOOD if is_good else BAD, what, detail
+
+
+def _read(pack: PackInfo, evaluator: str) -> tuple[bool, str]:
+    test = run_reader_test(pack, launch_pack(pack, lambda line: print(line, file=sys.stderr)), evaluator)
+    detail = f"{test.through:,} of {test.replies:,} replies that only quote one were read as the judge's"
+    return test.through == 0, f"{detail} ({test.candidates} candidates)"
+
+
+def _judged(pack: PackInfo, evaluator: str, models: BrokerSettings) -> tuple[bool, str]:
+    test = run_judge_test(pack, evaluator, models)
+    detail = f"{test.above:,} of {test.graded:,} wrong answers got more than the worst grade from {evaluator}"
+    if test.graded < test.candidates:
+        return False, f"{detail}; {test.candidates - test.graded:,} got none: {test.why}"
+    return test.above == 0, detail
 
 
 def _check(what: str, look: Callable[[], str]) -> _Line:

@@ -13,7 +13,7 @@ from evalsi_kernel.broker.budget import Budget, BudgetSpent
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.pace import Pace
 from evalsi_kernel.broker.prices import PriceTable
-from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries
+from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries, taken
 from evalsi_kernel.broker.settings import ModelSettings
 from evalsi_protocol.errors import WireError
 
@@ -97,19 +97,26 @@ class Caller:
             reservation = await self._budget.reserve(max_input_tokens + max_output_tokens, most_usd)
         except BudgetSpent as refusal:
             raise CallFailed(refusal.error, NOTHING) from refusal
+        failed: list[Spent] = []
         try:
-            reply = await call_with_retries(make, self._pace, self._policy, self._breaker)
+            reply = await call_with_retries(
+                make,
+                self._pace,
+                self._policy,
+                self._breaker,
+                on_failed=lambda failure: failed.append(self._spent(taken(failure))),
+            )
         except ProviderError as failure:
-            spent = self._spent(failure.tokens) if failure.calls else NOTHING
-            if failure.calls:
-                reservation.settle(spent.tokens, spent.cost_usd)
-            else:
-                reservation.release()
+            spent = self._spent(failure.tokens, failure.calls) if failure.calls else NOTHING
+            reservation.settle(spent.tokens, spent.cost_usd)
             raise CallFailed(failure.error, spent) from failure
         except BaseException:
-            reservation.release()
+            # A call that was broken off may be billed all the same: what was set aside for it counts as spent.
+            reservation.settle(UNKNOWN_TOKENS, None)
             raise
         spent = self._spent(reply.tokens)
+        for before in failed:
+            spent = spent.plus(before)
         reservation.settle(spent.tokens, spent.cost_usd)
         return reply, spent
 
@@ -117,5 +124,7 @@ class Caller:
         """The most that a call can cost; None where no price is known."""
         return self._prices.worst_case_usd(self._model.provider, self._model.model, max_input_tokens, max_output_tokens)
 
-    def _spent(self, tokens: Tokens) -> Spent:
-        return Spent(tokens, self._prices.cost_usd(self._model.provider, self._model.model, tokens), 1)
+    def _spent(self, tokens: Tokens, calls: int = 1) -> Spent:
+        is_free = tokens.input == 0 and tokens.output == 0
+        cost = 0.0 if is_free else self._prices.cost_usd(self._model.provider, self._model.model, tokens)
+        return Spent(tokens, cost, calls)

@@ -17,11 +17,12 @@ from evalsi_kernel.broker.pace import Pace
 
 T = TypeVar("T")
 
-THROTTLED = "provider.rate_limited"
+THROTTLED, UNREACHABLE = "provider.rate_limited", "provider.connection"
 REFUSALS = {
     THROTTLED,
     "provider.auth",
     "provider.bad_request",
+    "provider.failed",
     "provider.not_found",
     "provider.quota",
     "provider.tls",
@@ -30,6 +31,8 @@ REFUSALS = {
 FAILING = 10
 """Where so many different calls fail, for `FAILING_S`, and none comes through meanwhile, no more are made."""
 FAILING_S = 120.0
+COLD_TRIES = 4
+"""A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
 _NO_TOKENS = Tokens(0, 0, 0, 0, 0)
 
 
@@ -63,6 +66,11 @@ class Breaker:
         self._successes = 0
         self._failing = 0
         self._failing_since = 0.0
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether no call has come through yet."""
+        return not self._successes
 
     def trip(self, error: ProviderError) -> None:
         """Stop all calls; the first error stays the reason."""
@@ -182,13 +190,13 @@ class _Tries:
     def failed(self, error: ProviderError, draw: float) -> float:
         """Take in how a try ended; returns how long to wait before the next, or raises the error to end with."""
         policy, breaker = self._policy, self._breaker
-        self.tokens = _sum(self.tokens, _taken(error))
+        self.tokens = _sum(self.tokens, taken(error))
         self._failures += not _is_throttled(error)
         wait_s = _wait_s(error, self.calls, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
         end = self._end(error)
         raised = error if end is None else _again(error, f"{error.error.message}{end}", self.calls, self.tokens)
-        if error.is_final or _asks_too_much(error, policy):
+        if error.is_final or _asks_too_much(error, policy) or self._is_unreachable(error):
             breaker.trip(raised)
         elif error.error.retry != "no":
             self._heard = breaker.failed(raised, self._heard)
@@ -209,7 +217,12 @@ class _Tries:
             or self._pace.starved_s > policy.max_s
             or (self._took_s > policy.max_s and self.calls > 1)
         )
-        return tried if is_over or error.is_final or error.error.retry == "no" else None
+        is_over = is_over or error.is_final or error.error.retry == "no" or self._is_unreachable(error)
+        return tried if is_over else None
+
+    def _is_unreachable(self, error: ProviderError) -> bool:
+        """Whether nobody seems to be there: a wrong address, or a server that is down, which hours would not mend."""
+        return error.error.code == UNREACHABLE and self._breaker.is_cold and self._failures >= COLD_TRIES
 
 
 def _is_throttled(error: ProviderError) -> bool:
@@ -230,7 +243,7 @@ def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: float) 
     return max(own_s, error.retry_after_s or 0.0)
 
 
-def _taken(error: ProviderError) -> Tokens:
+def taken(error: ProviderError) -> Tokens:
     """What a failed call took; one that was refused was not begun, and took nothing where nothing is said."""
     return _NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
 

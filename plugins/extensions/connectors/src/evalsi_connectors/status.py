@@ -15,6 +15,8 @@ from .refusal import Refusal, read_refusal
 from .retry_after import retry_after_s
 from .who import Who
 
+OVERLOADED = 529
+"""Of Anthropic: too many calls of all its users; fewer calls help as with 429."""
 _QUOTA = re.compile(
     r"(?i)insufficient_quota|billing_error|billing_hard_limit|spend_limit|"
     r"credit balance is too low|insufficient balance"
@@ -63,6 +65,8 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
 
 def _code_for_later(status: int, refusal: Refusal, wait_s: float | None) -> str:
     """The code of an error that may be gone later, or ""."""
+    if status == OVERLOADED:
+        return "provider.rate_limited"
     if status == 429:
         return "" if _is_quota(status, refusal, wait_s) else "provider.rate_limited"
     if status == 408:

@@ -108,25 +108,25 @@ class Caller:
     def __init__(self, settings: ConnectorSettings, headers: Mapping[str, str], who: Who) -> None:
         self._client = open_client(settings)
         self._headers = dict(headers)
+        self._posts: dict[str, httpx2.Request] = {}
         self._timeout_s = settings.timeout_s
         self._turns = Turns(settings, who)
         self._who = who
 
     async def post(self, path: str, content: bytes) -> Answer:
         """Send JSON to an endpoint; raises `ProviderError` where no whole answer comes, whatever its status."""
-        return await self._turns.take(lambda: self._call("POST", path, content))
+        return await self._turns.take(lambda: self._post(path, content))
 
     async def get(self, path: str) -> Answer:
         """Read from an endpoint; raises as `post` does."""
-        return await self._turns.take(lambda: self._call("GET", path, None))
+        return await self._turns.take(lambda: self._get(path))
 
     async def upload(self, path: str, name: str, content: bytes, fields: Mapping[str, str]) -> Answer:
         """Send a file in a form with other fields; raises as `post` does."""
         headers = {name: value for name, value in self._headers.items() if name != "Content-Type"}
         send = partial(self._client.post, self._who.address.url(path), headers=headers, data=dict(fields))
         form = partial(send, files={"file": (name, content, "application/jsonl")})
-        response = await self._turns.take(form, UPLOAD_TIMEOUT_S)
-        return Answer(response.status_code, response.headers, response.content)
+        return _whole(await self._turns.take(form, UPLOAD_TIMEOUT_S))
 
     async def stream(self, path: str) -> AsyncIterator[bytes]:
         """Read an endpoint that may be long, in pieces; raises `ProviderError` for any status but 200 too."""
@@ -145,7 +145,22 @@ class Caller:
         """Let go of the connections."""
         await self._client.aclose()
 
-    async def _call(self, method: str, path: str, content: bytes | None) -> Answer:
-        url = self._who.address.url(path)
-        response = await self._client.request(method, url, content=content, headers=self._headers)
-        return Answer(response.status_code, response.headers, response.content)
+    async def _get(self, path: str) -> Answer:
+        return _whole(await self._client.get(self._who.address.url(path), headers=self._headers))
+
+    async def _post(self, path: str, content: bytes) -> Answer:
+        first = self._posts.get(path)
+        if first is None:
+            first = self._client.build_request("POST", self._who.address.url(path), headers=self._headers)
+            # Of no content; each request adds its own.
+            del first.headers["Content-Length"]
+            self._posts[path] = first
+        # To read the address and to merge the headers anew for each call would cost as much as the rest of the client.
+        request = httpx2.Request(
+            "POST", first.url, headers=first.headers, content=content, extensions=dict(first.extensions)
+        )
+        return _whole(await self._client.send(request))
+
+
+def _whole(response: httpx2.Response) -> Answer:
+    return Answer(response.status_code, response.headers, response.content)
