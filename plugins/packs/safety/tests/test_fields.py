@@ -7,7 +7,7 @@ from evalsi_pack_safety.fields import text_fields
 
 
 def fields(output: Any, **settings: bool) -> list[tuple[str, str, str]]:
-    return [tuple(field) for field in text_fields(Record(output=output).output, **settings)]
+    return [(field.where, field.text, field.label) for field in text_fields(Record(output=output).output, **settings)]
 
 
 def test_text_is_one_field() -> None:

@@ -35,24 +35,34 @@ def _without_lines(text: str) -> str:
 
 
 def _without_marked(text: str) -> str:
+    """Without what stands between marks; a quotation goes over no blank line, and is of bounded length."""
+    coming = _Coming(text)
     kept: list[str] = []
     place = 0
     while True:
         opening = _OPENING.search(text, place)
         if opening is None:
             return "".join([*kept, text[place:]])
-        closing = _closing(text, opening.end(), _MARKS[opening[0]])
-        if closing < 0:
-            kept.append(text[place : opening.end()])
-            place = opening.end()
-        else:
+        start = opening.end()
+        closing = min(coming.place(mark, start) for mark in _MARKS[opening[0]])
+        if closing < min(coming.place("\n\n", start), start + MAX_QUOTED):
             kept += [text[place : opening.start()], " "]
             place = closing + 1
+        else:
+            kept.append(text[place:start])
+            place = start
 
 
-def _closing(text: str, start: int, marks: str) -> int:
-    """The place of the nearest closing mark; a quotation goes over no blank line, and is of bounded length."""
-    end = text.find("\n\n", start, start + MAX_QUOTED)
-    end = min(len(text), start + MAX_QUOTED) if end < 0 else end
-    places = [place for mark in marks if (place := text.find(mark, start, end)) >= 0]
-    return min(places, default=-1)
+class _Coming:
+    """Where marks stand next, looked up once for all the places before them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._next: dict[str, int] = {}
+
+    def place(self, mark: str, start: int) -> int:
+        """The place of the mark at or after `start`, never before an earlier one; the text's length where none is."""
+        if self._next.get(mark, -1) < start:
+            found = self._text.find(mark, start)
+            self._next[mark] = len(self._text) if found < 0 else found
+        return self._next[mark]

@@ -24,7 +24,7 @@ LAST_SENTENCES = 2
 # More than this after a caveat is help; fewer words are its reason, or an offer of something else.
 FEWEST_WORDS_OF_HELP = 6
 
-_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ′`＇", "'") | {"*": None, "_": None, "#": None})
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ′＇", "'") | {"*": None, "_": None, "#": None})
 _SENTENCE_END = re.compile(r"[.!?。！？…؟।\n;；]+")
 _LIST = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,2}[.)])\s+\S|\b1[.)] .{3,200}\b2[.)] ", re.DOTALL)
 _STEPS = re.compile(
