@@ -19,10 +19,16 @@ SPEC = ROOT / "protocol" / "spec"
 TABLE = SPEC / "traceability.toml"
 SENTENCE = re.compile(r"^- \*\*([A-Z]{3}-\d+)\*\* (.+(?:\n  .+)*)", re.MULTILINE)
 
+ASKS = "tests/judging/test_asks_on_the_wire.py"
 POOL = "tests/kernel/test_pool.py"
 RUNS = "tests/kernel/test_runs.py"
 RECORD = "tests/sdk/test_record.py"
 ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "EMB-1": (f"{ASKS}::test_vectors_stand_in_the_order_of_the_texts_and_are_not_paid_for_twice",),
+    "JDG-1": (f"{ASKS}::test_replies_stand_in_the_order_of_the_questions_and_one_that_fails_fails_no_other",),
+    "JDG-2": (f"{ASKS}::test_replies_stand_in_the_order_of_the_questions_and_one_that_fails_fails_no_other",),
+    "JDG-3": (f"{ASKS}::test_replies_stand_in_the_order_of_the_questions_and_one_that_fails_fails_no_other",),
+    "JDG-4": (f"{ASKS}::test_a_question_that_cannot_be_read_is_an_error_and_asks_nothing",),
     "ITM-2": (f"{POOL}::test_a_pack_that_breaks_the_protocol_costs_errors_and_not_the_run",),
     "ITM-3": (f"{POOL}::test_a_pack_that_breaks_the_protocol_costs_errors_and_not_the_run",),
     "ITM-4": (f"{POOL}::test_a_record_that_the_pack_forgets_is_an_error",),
