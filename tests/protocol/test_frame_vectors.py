@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgpack
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalsi_protocol.errors import Violation
-from evalsi_protocol.frames import Frame, FrameReader, encode_frame
+from evalsi_protocol.frames import Frame, FrameReader, decode_payload, encode_frame, pack, pack_array, split_array
 from evalsi_protocol.machine import Machine, SessionEnded
 from tests.protocol import vectors
 
@@ -58,3 +61,21 @@ def test_a_bad_vector_ends_a_session_in_good_order(vector: dict[str, Any], role:
 def test_what_is_encoded_again_reads_the_same(vector: dict[str, Any]) -> None:
     for frame in vector["frames"]:
         assert list(FrameReader().feed(encode_frame(*frame))) == [Frame(*frame)]
+
+
+@pytest.mark.spec("VAL-5")
+@pytest.mark.parametrize("seconds", [1, 2**33, 2**40])
+@pytest.mark.parametrize("look_alikes", [0, 1, 62, 63, 64, 65, 200])
+def test_a_timestamp_is_found_behind_any_number_of_bytes_that_look_like_its_end(look_alikes: int, seconds: int) -> None:
+    body = {"e": [[-1] * look_alikes, msgpack.Timestamp(seconds)]}
+    with pytest.raises(Violation):
+        decode_payload(msgpack.packb([3, 0, "item", body, {}]))
+    fine = {"e": [[-1] * look_alikes, 4, -1]}
+    assert decode_payload(msgpack.packb([3, 0, "item", fine, {}])).body == fine
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.integers(-5, 2**40) | st.text(max_size=40), max_size=4)))
+def test_an_array_is_split_into_the_elements_that_it_was_packed_of(elements: list[Any]) -> None:
+    packed = [pack(element) for element in elements]
+    assert split_array(pack_array(packed, len(packed))) == packed
+    assert split_array(pack(elements)) == packed

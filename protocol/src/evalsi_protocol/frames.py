@@ -21,6 +21,7 @@ _ARRAY_OF_FIVE: Final = b"\x95"
 _EMPTY_MAP: Final = b"\x80"
 # How a timestamp (extension -1) can begin: its length, or a fixext of that length, and then the type.
 _TIMESTAMP_MARKS: Final = (b"\xd6\xff", b"\xd7\xff", b"\x04\xff", b"\x08\xff", b"\x0c\xff")
+_FEW = 64
 
 
 class Kind(IntEnum):
@@ -148,7 +149,7 @@ def decode_payload(payload: bytes) -> Frame:
     """Decode a frame without its length; raises `Violation` as `FrameReader.feed` does."""
     try:
         parts = msgpack.unpackb(payload, raw=False, strict_map_key=True, ext_hook=_refuse_extension)
-        if b"\xff" in payload and any(mark in payload for mark in _TIMESTAMP_MARKS):
+        if _may_hold_timestamps(payload):
             _refuse_timestamps(parts)
     # msgpack reports every malformed input as a ValueError of some kind, but for too deep nesting (StackError) and for
     # lengths that are a lie (MemoryError).
@@ -174,6 +175,18 @@ def decode_payload(payload: bytes) -> Frame:
 
 def _refuse_extension(code: int, data: bytes) -> Any:
     raise ValueError(f"it holds the extension type {code}")
+
+
+def _may_hold_timestamps(payload: bytes) -> bool:
+    """Whether the bytes of a mark stand somewhere; text has no 0xff, so most payloads have only few to look at."""
+    place = 0
+    for _ in range(_FEW):
+        place = payload.find(b"\xff", place + 1)
+        if place < 0:
+            return False
+        if payload[place - 1 : place + 1] in _TIMESTAMP_MARKS:
+            return True
+    return any(payload.find(mark, place) >= 0 for mark in _TIMESTAMP_MARKS)
 
 
 def _refuse_timestamps(parts: Any) -> None:
