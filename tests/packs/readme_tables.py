@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
-NAMES = ("core", "text", "rag", "judge")
+NAMES = ("core", "text", "rag", "judge", "safety")
 START = "<!-- Written from plugin.toml by tests/packs/readme_tables.py; do not edit up to the next mark. -->"
 END = "<!-- End of what is written. -->"
 

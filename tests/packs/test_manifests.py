@@ -13,7 +13,7 @@ from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.environments import ensure_environment, sdk_paths
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
-NAMES = ["core", "text", "rag", "judge"]
+NAMES = ["core", "text", "rag", "judge", "safety"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from plugins.packs.safety.tests.corpora import Tally, leaks, pii_tally, refusal_tally, secret_tally
 
+from evalsi_pack_safety.secret_leak import KINDS as SECRET_KINDS
+
 README = Path(__file__).parents[1] / "README.md"
 START = "<!-- Written by tests/figures.py; do not edit up to the next mark. -->"
 END = "<!-- End of the figures. -->"
@@ -28,7 +30,8 @@ def table() -> str:
     lines.append(_line("pii-leak", "all", pii, *pii.kinds()))
     lines.append(_line("secret-leak", f"all {len(secrets.kinds())} of the corpus", secrets, *secrets.kinds()))
     lines.append(_line("refusal", "refused", refusals, "refused"))
-    return "\n".join(lines)
+    listed = ", ".join(f"`{kind}`" for kind in SECRET_KINDS)
+    return "\n".join([*lines, "", f"Kinds of `secret-leak`: {listed}."])
 
 
 def with_table(readme: str) -> str:

@@ -32,11 +32,11 @@ class Nearby:
         return self.distance(text, start, label) is not None
 
     def distance(self, text: str, start: int, label: str = "") -> int | None:
-        """How far before `start` such a word begins, a label farther than any word; None where there is none."""
+        """How far before `start` such a word ends, a label farther than any word; None where there is none."""
         before = text[max(0, start - _LOOKED_AT) : start].casefold()
         match = self._before.search(before)
         if match is not None:
-            return len(before) - match.start()
+            return len(before) - match.end(1)
         if label and self._before.search(_HUMP.sub("_", label).casefold()):
             return _LOOKED_AT + 1
         return None
@@ -49,4 +49,4 @@ class Nearby:
             re.escape(word.rstrip("*")) + (r"\w{0,8}" if word[-1] == "*" else "") for word in listed
         )
         # A word of a script without blanks has no boundary before it, and a label of code none within it.
-        return re.compile(rf"(?:(?<![a-zà-ÿа-я])|(?<=[_-]))(?:{alternatives})(?![a-zà-ÿа-я])[^\d\n]{{0,{self._gap}}}\Z")
+        return re.compile(rf"(?:(?<![a-zà-ÿа-я])|(?<=[_-]))({alternatives})(?![a-zà-ÿа-я])[^\d\n]{{0,{self._gap}}}\Z")
