@@ -1,0 +1,1 @@
+"""Compares what an evaluator says with what people say, for Evals.si."""
