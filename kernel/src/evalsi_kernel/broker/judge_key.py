@@ -5,13 +5,15 @@ It must not know where replies are kept. The bytes that are hashed are msgpack, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
 import msgpack
 
 from evalsi_kernel.broker.ask import Ask
+from evalsi_kernel.broker.by_content import once_by_content
 
 # A part of every key: raise it when a key's bytes change, so that no older reply is found under a new key.
 FORMAT = 1
@@ -19,8 +21,18 @@ FORMAT = 1
 MAX_MESSAGE_FIELDS = 16
 
 _FIELD_BYTES = 4
+_SETTINGS = ("schema", "max_tokens", "temperature", "seed", "effort", "sample")
 _EXACT_IN_FLOAT = 2**53
 _BIG_INTEGER = 1
+
+
+class _Part(NamedTuple):
+    """One of what a key is made of, and its short hash."""
+
+    name: str
+    packed_name: bytes
+    packed: bytes
+    field: str
 
 
 class JudgeKey(NamedTuple):
@@ -48,33 +60,53 @@ def judge_key(identity: Mapping[str, str], ask: Ask) -> JudgeKey:
         identity: what tells the model from another, as its connector says.
         ask: the exact question.
     """
-    packer = msgpack.Packer(unicode_errors="surrogatepass")
-
-    def packed(value: Any) -> bytes:
-        return bytes(packer.pack(_canonical(value)))
-
-    parts = {"format": packed(FORMAT)}
-    parts |= {f"identity.{name}": packed(identity[name]) for name in sorted(identity) if identity[name] is not None}
-    messages = list(ask.messages)
-    parts |= {f"messages.{place}": packed(message) for place, message in enumerate(messages[:MAX_MESSAGE_FIELDS])}
-    if rest := messages[MAX_MESSAGE_FIELDS:]:
-        parts["messages.rest"] = packed(rest)
-    for name in ("schema", "max_tokens", "temperature", "seed", "effort", "sample"):
-        value = getattr(ask, name)
-        if value is not None:
-            parts[name] = packed(value)
-
-    hashed = sha256(packer.pack_map_header(len(parts)))
-    for name, part in parts.items():
-        hashed.update(packed(name))
-        hashed.update(part)
-    fields = {name: blake2b(part, digest_size=_FIELD_BYTES).hexdigest() for name, part in parts.items()}
-    return JudgeKey(hashed.hexdigest(), fields, identity.get("model") or "")
+    settings = ask.schema, ask.max_tokens, ask.temperature, ask.seed, ask.effort, ask.sample
+    before, after = _settings_parts((tuple(identity.items()), settings))
+    parts = [*before, *_messages_parts(ask.messages), *after]
+    hashed = sha256(_packer().pack_map_header(len(parts)))
+    for part in parts:
+        hashed.update(part.packed_name)
+        hashed.update(part.packed)
+    return JudgeKey(hashed.hexdigest(), {part.name: part.field for part in parts}, identity.get("model") or "")
 
 
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """The names of the parts in which two keys differ, those that only one of them has among them."""
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+@once_by_content
+def _settings_parts(settings: tuple[tuple[tuple[str, str], ...], tuple[Any, ...]]) -> tuple[list[_Part], list[_Part]]:
+    """The parts before and after the messages, which are the same for most questions of a run."""
+    identity, of_ask = settings
+    named = {f"identity.{name}": value for name, value in sorted(identity)}
+    before = {"format": FORMAT, **named}
+    after = dict(zip(_SETTINGS, of_ask, strict=True))
+    return _parts(before), _parts(after)
+
+
+def _messages_parts(messages: Sequence[Mapping[str, str]]) -> list[_Part]:
+    parts = {f"messages.{place}": message for place, message in enumerate(messages[:MAX_MESSAGE_FIELDS])}
+    rest = messages[MAX_MESSAGE_FIELDS:]
+    return _parts({**parts, "messages.rest": rest} if rest else parts)
+
+
+def _parts(values: Mapping[str, Any]) -> list[_Part]:
+    return [_part(name, value) for name, value in values.items() if value is not None]
+
+
+def _part(name: str, value: Any) -> _Part:
+    packed = bytes(_packer().pack(_canonical(value)))
+    return _Part(name, _packed_name(name), packed, blake2b(packed, digest_size=_FIELD_BYTES).hexdigest())
+
+
+@lru_cache(maxsize=64)
+def _packed_name(name: str) -> bytes:
+    return bytes(_packer().pack(name))
+
+
+def _packer() -> msgpack.Packer:
+    return msgpack.Packer(unicode_errors="surrogatepass")
 
 
 def _canonical(value: Any) -> Any:

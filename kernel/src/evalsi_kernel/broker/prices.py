@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Tokens
+from evalsi_kernel.broker.by_content import once_by_content
 from evalsi_kernel.broker.price_files import Price, read_prices
 
 ANY_END = "*"
@@ -114,13 +116,18 @@ def input_tokens_bound(ask: Ask) -> int:
     """
     size_bytes = sum(_size_bytes(message.get("content", "")) for message in ask.messages)
     if ask.schema is not None:
-        size_bytes += _size_bytes(json.dumps(ask.schema, ensure_ascii=False))
+        size_bytes += _schema_bytes(ask.schema)
     return size_bytes + _MESSAGE_TOKENS * len(ask.messages) + _PROMPT_TOKENS
 
 
 def text_tokens_bound(texts: Sequence[str]) -> int:
     """More tokens than some texts can take that are embedded; see `input_tokens_bound`."""
     return sum(map(_size_bytes, texts)) + _MESSAGE_TOKENS * len(texts)
+
+
+@once_by_content
+def _schema_bytes(schema: Mapping[str, Any]) -> int:
+    return _size_bytes(json.dumps(schema, ensure_ascii=False))
 
 
 def _size_bytes(text: str) -> int:

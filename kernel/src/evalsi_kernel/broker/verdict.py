@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Finish, Form
+from evalsi_kernel.broker.by_content import once_by_content
 from evalsi_kernel.broker.plain_verdict import Unclear, folded, holds_of, plain_verdict
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
 from evalsi_kernel.param_schema import schema_problems
@@ -45,6 +46,7 @@ class VerdictError(Exception):
         return self.error.message
 
 
+@once_by_content
 def check_schema(schema: Mapping[str, Any]) -> None:
     """Make sure that a pack's schema can be checked in full: an object, in the kernel's subset of JSON Schema.
 

@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from evalsi_kernel.broker.ask import Form
+from evalsi_kernel.broker.by_content import once_by_content
 
 from .refusal import Refusal
 from .strict_schema import fits_strict
@@ -140,5 +141,6 @@ class Dialect:
         return rung
 
 
+@once_by_content
 def _text(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, sort_keys=True)
