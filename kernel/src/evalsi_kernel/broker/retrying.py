@@ -33,7 +33,7 @@ FAILING = 10
 FAILING_S = 120.0
 COLD_TRIES = 4
 """A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
-_NO_TOKENS = Tokens(0, 0, 0, 0, 0)
+NO_TOKENS = Tokens(0, 0, 0, 0, 0)
 
 
 class RetryPolicy(NamedTuple):
@@ -86,7 +86,7 @@ class Breaker:
             tokens: what they took.
         """
         if self.error is not None:
-            raise _again(self.error, self.error.error.message, calls, tokens) from self.error
+            raise renewed(self.error, self.error.error.message, calls, tokens) from self.error
 
     def succeeded(self) -> None:
         """Hear that a call came through."""
@@ -109,7 +109,7 @@ class Breaker:
         self._failing += heard != self._successes
         if self._failing >= FAILING and now - self._failing_since >= FAILING_S:
             why = f"Nothing has come through for {now - self._failing_since:.0f} s: no more is asked."
-            self.trip(_again(error, f"{error.error.message} {why}", 0, _NO_TOKENS))
+            self.trip(renewed(error, f"{error.error.message} {why}", 0, NO_TOKENS))
         return self._successes
 
     async def rest(self, seconds: float) -> None:
@@ -173,7 +173,7 @@ class _Tries:
 
     def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker) -> None:
         self.calls = 0
-        self.tokens = _NO_TOKENS
+        self.tokens = NO_TOKENS
         self._pace = pace
         self._policy = policy
         self._breaker = breaker
@@ -195,7 +195,7 @@ class _Tries:
         wait_s = _wait_s(error, self.calls, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
         end = self._end(error)
-        raised = error if end is None else _again(error, f"{error.error.message}{end}", self.calls, self.tokens)
+        raised = error if end is None else renewed(error, f"{error.error.message}{end}", self.calls, self.tokens)
         if error.is_final or _asks_too_much(error, policy) or self._is_unreachable(error):
             breaker.trip(raised)
         elif error.error.retry != "no":
@@ -245,7 +245,7 @@ def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: float) 
 
 def taken(error: ProviderError) -> Tokens:
     """What a failed call took; one that was refused was not begun, and took nothing where nothing is said."""
-    return _NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
+    return NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
 
 
 def _sum(one: Tokens, other: Tokens) -> Tokens:
@@ -253,8 +253,15 @@ def _sum(one: Tokens, other: Tokens) -> Tokens:
     return Tokens(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))
 
 
-def _again(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
-    """The same error anew: what many raise at once must be one exception each."""
+def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
+    """The same error anew, since what many raise at once must be one exception each.
+
+    Args:
+        error: the error.
+        message: what it says now.
+        calls: how many calls were made.
+        tokens: what they took.
+    """
     wire = error.error
     anew = ProviderError(
         wire.code,
