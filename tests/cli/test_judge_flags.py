@@ -39,6 +39,15 @@ def test_a_judge_grades_and_the_second_run_makes_no_call() -> None:
     assert again.out.split("\n")[3].split()[-3:] == ["0", "6", "$0.00"]
 
 
+def test_the_judge_has_its_long_name_and_its_rubric_by_name() -> None:
+    with Provider(fixed(GOOD)) as provider:
+        words = ["--judge-model", MODEL, "--judge-base-url", provider.base_url, "--judge-api-key-env", "JUDGE_KEY"]
+        params = ["--param", "llm-judge.rubric=correctness"]
+        done = evalsi("eval", "--data", QA, "--evaluators", "builtin/llm-judge", *params, *words)
+        assert "reference" in provider.requests[0].prompt
+    assert "llm-judge  6  0.750" in done.out
+
+
 def test_claude_grades_with_the_provider_anthropic() -> None:
     with Provider(fixed(GOOD)) as provider:
         done = judged(provider.root_url, "--judge-provider", "anthropic", "--param", "llm-judge.rubric=helpfulness")
