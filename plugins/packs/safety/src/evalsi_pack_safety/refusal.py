@@ -106,9 +106,10 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     for end in [*_SENTENCE_END.finditer(text), None]:
         stop = len(text) if end is None else end.start()
-        sentence = text[start : min(stop, start + MAX_SENTENCE)].strip()
-        if sentence:
-            yield start, sentence
+        sentence = text[start : min(stop, start + MAX_SENTENCE)]
+        bare = sentence.lstrip()
+        if bare:
+            yield start + len(sentence) - len(bare), bare.rstrip()
         start = stop if end is None else end.end()
 
 
