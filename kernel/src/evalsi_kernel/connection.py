@@ -80,6 +80,7 @@ class Connection:
         self._credit = asyncio.Condition()
         self._asks: set[asyncio.Task[None]] = set()
         self._ended: WireError | None = None
+        self._will_send = False
         self.is_over = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
@@ -217,7 +218,7 @@ class Connection:
             self._refuse(request.id, WireError("kernel.internal", f"{type(error).__name__}: {error}", "", "kernel"))
             raise
         finally:
-            self._send()
+            self._send_soon()
 
     def _refuse(self, request_id: int, error: WireError) -> None:
         # A misuse means that the session ended meanwhile: nobody is left to be told.
@@ -238,7 +239,14 @@ class Connection:
         async with self._credit:
             self._credit.notify_all()
 
+    def _send_soon(self) -> None:
+        """Send once all that is ready has run: replies that come together are one write, and wake the pack once."""
+        if not self._will_send:
+            self._will_send = True
+            asyncio.get_running_loop().call_soon(self._send)
+
     def _send(self) -> None:
+        self._will_send = False
         data = self._machine.data_to_send()
         if data:
             self._transport.write(data)
