@@ -62,6 +62,8 @@ def test_rows_of_text_flat_maps_and_usage_in_numbers_are_plain() -> None:
         {"usage": {"latency_ms": "3"}},
         {"usage": {"latency_ms": -1}},
         {"usage": {"latency_ms": True}},
+        {"usage": {"latency_ms": 10**400}},
+        {"usage": {"latency_ms": float("inf")}},
         {"usage": {"latency": "3s"}},
         {"metadata": {"deep": {"x": 1}}},
         {"metadata": None},

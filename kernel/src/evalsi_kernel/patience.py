@@ -1,6 +1,6 @@
-"""How long a run waits for its packs before they get one more process each: as long as a process takes to start.
+"""How long a run waits for its packs before they get one more process each: about what a process costs at its start.
 
-So whatever the data and the evaluators, at most as much is lost by waiting as by a process that was not needed.
+So whatever the data and the evaluators, no more is lost by waiting than by a process that was not needed.
 It must not know packs.
 """
 
@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from time import monotonic
 
-PATIENCE_S = 0.05
+PATIENCE_S = 0.1
 
 
 class Patience:
