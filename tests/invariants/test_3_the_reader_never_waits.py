@@ -118,8 +118,8 @@ def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_f
         connection = Connection(transport, serve)
         await connection.hello()
         await connection.request("open", {"session": 1, "evaluator": "asks", "concurrency": 1000})
-        answer = await connection.request("score", {"sessions": [1], "records": texts(*["a"] * 300)})
-        assert answer["outcomes"] == {"scored": 300}
+        answer = await connection.request("score", {"sessions": [1], "records": texts(*["a"] * 900)})
+        assert answer["outcomes"] == {"scored": 900}
         assert most == ASK_WINDOW
         await connection.request("bye", {})
         connection.close_writing()
