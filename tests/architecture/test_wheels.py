@@ -1,6 +1,7 @@
 """Every wheel stands alone: built, installed into an empty environment with what it declares, and imported there."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import uv
 
 from tests.architecture.distributions import ROOT, Distribution, distributions, read_toml
+from tests.providers import KEY, MODEL, Provider, fixed
 
 pytestmark = [pytest.mark.wheels, pytest.mark.timeout(600)]
 
@@ -57,8 +59,10 @@ def closure(name: str) -> set[str]:
     return found
 
 
-def install(name: str, wheels: Path, folder: Path) -> Path:
+def install(name: str, wheels: Path, folder: Path, *others: str) -> Path:
     """Install one distribution into a new environment, ours by file so that no index can answer for them.
+
+    `others` are requirements of third parties, as an extra would bring them.
 
     Returns the environment's interpreter.
     """
@@ -66,8 +70,14 @@ def install(name: str, wheels: Path, folder: Path) -> Path:
     run(UV, "venv", "--quiet", "--python", sys.executable, environment, cwd=folder)
     python = environment / "bin" / "python"
     ours = [wheel(one, wheels) for one in sorted(closure(name))]
-    run(UV, "pip", "install", "--quiet", "--python", python, *ours, cwd=folder)
+    run(UV, "pip", "install", "--quiet", "--python", python, *ours, *others, cwd=folder)
     return python
+
+
+def extra_libraries(distribution: Distribution) -> set[str]:
+    """The modules that only an extra of a distribution brings."""
+    extras = distribution.project.get("optional-dependencies", {}).values()
+    return {re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0].replace("-", "_") for extra in extras for line in extra}
 
 
 @pytest.mark.parametrize("distribution", distributions(), ids=lambda one: one.folder)
@@ -75,12 +85,19 @@ def test_a_wheel_installs_alone_and_every_module_of_it_imports(
     distribution: Distribution, wheels: Path, tmp_path: Path
 ) -> None:
     python = install(distribution.project["name"], wheels, tmp_path)
-    walk = (
-        f"import importlib, pkgutil, {distribution.package} as top\n"
-        "names = [m.name for m in pkgutil.walk_packages(top.__path__, top.__name__ + '.')]\n"
-        "[importlib.import_module(n) for n in names if not n.endswith('__main__')]\n"
-        "print(top.__file__)\n"
-    )
+    walk = f"""
+import importlib, pkgutil
+import {distribution.package} as top
+for module in pkgutil.walk_packages(top.__path__, top.__name__ + "."):
+    if not module.name.endswith("__main__"):
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            # What only an extra brings may be missing; nothing else.
+            if error.name not in {extra_libraries(distribution)!r}:
+                raise
+print(top.__file__)
+"""
     where = run(python, "-I", "-c", walk, cwd=tmp_path)
     assert str(tmp_path) in where, "the module came from somewhere else than from the wheel"
 
@@ -119,3 +136,25 @@ def test_an_installed_evalsi_scores_a_file_with_packs_that_the_checkout_does_not
     assert "exact-match    6  0.333" in scored.stdout
     assert "building the environment of core (first use)" in scored.stderr
     assert str(ROOT) not in scored.stderr
+
+
+def test_the_extra_anthropic_brings_what_asks_claude(wheels: Path, tmp_path: Path) -> None:
+    (root,) = read_toml(ROOT / "pyproject.toml")["project"]["optional-dependencies"]["anthropic"]
+    assert root == "evalsi-connectors[anthropic]"
+    extra = read_toml(ROOT / "plugins/extensions/connectors/pyproject.toml")["project"]["optional-dependencies"]
+    python = install("evalsi", wheels, tmp_path, *extra["anthropic"])
+    data = ROOT / "examples" / "quickstart" / "qa.jsonl"
+    with Provider(fixed('{"reason": "It is right.", "score": 5}')) as provider:
+        words = ["--judge-provider", "anthropic", "--judge-model", MODEL, "--judge-base-url", provider.root_url]
+        words += ["--judge-api-key-env", "JUDGE_KEY"]
+        scored = subprocess.run(
+            [python.parent / "evalsi", "eval", "--data", data, "--evaluators", "llm-judge", *words],
+            cwd=tmp_path,
+            env={**ENVIRONMENT, "EVALSI_CACHE_DIR": str(tmp_path / "cache"), "JUDGE_KEY": KEY},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert scored.returncode == 0, scored.stderr
+    assert "llm-judge  6  1.000" in scored.stdout
