@@ -160,6 +160,7 @@ class _Run:
             paired=paired,
             agreement=agreement_of(paired.pairs, comparison, self._level, self._lengths(instance, paired)),
             level=self._level,
+            bill=evaluation.summaries[0].judge,
         )
 
     def _lengths(self, instance: Instance, paired: Paired) -> dict[str, int] | None:

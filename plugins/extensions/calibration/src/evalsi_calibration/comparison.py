@@ -104,9 +104,13 @@ def comparison_of(
 def _given_outputs(instance: Instance) -> tuple[OutputInfo, ...]:
     """What the evaluator declares, without the pass or fail that only a param called threshold brings, when unset."""
     outputs = instance.info.outputs
-    if "threshold" not in instance.info.params.get("properties", {}) or instance.params.get("threshold") is not None:
+    if not _takes_threshold(instance) or instance.params.get("threshold") is not None:
         return outputs
     return tuple(output for output in outputs if not output.name or output.kind != "pass")
+
+
+def _takes_threshold(instance: Instance) -> bool:
+    return "threshold" in instance.info.params.get("properties", {})
 
 
 def _kind(
@@ -219,7 +223,7 @@ def _misfit(
     if "pass" in kinds and "number" in gives:
         scale = _scale_of(_first(outputs, "number"))
         middle = 0.5 if scale is None else scale.value(0.5)
-        own = f", or --param {name}.threshold={middle:g}" if "threshold" in instance.params else ""
+        own = f", or --param {name}.threshold={middle:g}" if _takes_threshold(instance) else ""
         numbers = " For labels that are numbers, name their scale: --label-scale 0-1." if "number" in kinds else ""
         return UsageError(message, f"Say from where on it passes: --threshold {middle:g}{own}.{numbers}")
     wanted = {"pass": "pass or fail", "number": "numbers", "label": "texts, one of those that it gives"}

@@ -22,6 +22,7 @@ from .labels import Label, is_blank
 
 _ROWS_A_CHUNK = 64
 _NAMED_AT_MOST = 20
+_NAMES_KEPT = 200
 
 
 class LabelledData(NamedTuple):
@@ -82,7 +83,8 @@ def read_labelled(
     for chunk in intake.chunks():
         records: list[dict[str, Any]] = msgpack.unpackb(chunk.packed_array)
         for record, record_id, number in zip(records, chunk.ids, chunk.numbers, strict=True):
-            names |= dict.fromkeys(record.get("metadata", {}))
+            if len(names) < _NAMES_KEPT:
+                names |= dict.fromkeys(_names_in(record.get("metadata", {})))
             written = label_of(record, path)
             if written is MISSING or is_blank(written):
                 continue
@@ -98,13 +100,21 @@ def read_labelled(
     return LabelledData(HeldRecords(source.name, source.unit, held), tuple(labels), intake.count, source.sha256())
 
 
+def _names_in(metadata: Mapping[str, Any]) -> Iterator[str]:
+    """The names by which a label can be reached: keys, and those inside of an object."""
+    for name, value in metadata.items():
+        yield name
+        if isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in value)
+
+
 def _check_mapped(intake: Intake) -> None:
     for field, missing in intake.mapped_missing.items():
         if missing >= intake.count:
             column = ".".join(intake.mapping[field])
             raise DatasetError(
                 f"{intake.source.name}: no record has the column {column!r}, which is mapped to {field}.",
-                f"{did_you_mean(column, intake.columns)} There are {', '.join(intake.columns)}.".strip(),
+                f"{did_you_mean(column, intake.columns)} The columns are: {', '.join(intake.columns)}.".strip(),
             )
 
 
@@ -114,7 +124,9 @@ def _no_label(source: str, name: str, columns: Sequence[str]) -> DatasetError:
             f"{source}: no record has a label in {name!r}.", "Label some, or name another with --label."
         )
     more = ", …" if len(columns) > _NAMED_AT_MOST else ""
-    listed = f"There are {', '.join(columns[:_NAMED_AT_MOST])}{more}." if columns else "There is no column for one."
+    listed = (
+        f"The columns are: {', '.join(columns[:_NAMED_AT_MOST])}{more}." if columns else "It has no column for one."
+    )
     return DatasetError(
         f"{source}: there is no label {name!r}.",
         f"{did_you_mean(name, columns)} {listed} Name the column, or the metadata key, with --label.".strip(),

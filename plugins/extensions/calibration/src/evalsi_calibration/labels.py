@@ -100,7 +100,7 @@ def kinds_of(labels: Sequence[Label]) -> tuple[LabelKind, ...]:
         if not fitting:
             raise DatasetError(
                 f"{label.place}: the label is {shown(label.written)}.",
-                "Make it pass or fail, a number, or a text; one label a record.",
+                "Make it pass or fail, a number, or a text, one a record; inside of an object, name it with dots.",
             )
         left = tuple(reading for reading in possible if reading in fitting)
         if not left:

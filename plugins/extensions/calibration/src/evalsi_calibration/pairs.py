@@ -109,7 +109,7 @@ def pair_up(results: Iterable[Mapping[str, Any]], labels: Sequence[Label], compa
         prompts.update(filter(None, map(_prompt, scores.values())))
         outcome, reason = result["outcome"], str(result.get("reason", ""))
         if outcome == "scored" and comparison.metric not in scores:
-            outcome, reason = "skipped", f"it was given no {comparison.metric}"
+            outcome, reason = "skipped", f"it gave no {comparison.metric}"
         if outcome == "scored":
             pairs.append(_pair(label, scores, comparison))
         else:

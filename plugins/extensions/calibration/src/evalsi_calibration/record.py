@@ -6,7 +6,7 @@ It must not know how the figures came about, nor where the record is kept.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.instances import Instance
 
@@ -14,6 +14,9 @@ from .agreement import Agreement
 from .comparison import Comparison
 from .confusion import PassRates
 from .pairs import Pair, Paired
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.ledger import Bill
 
 SCHEMA_VERSION = 1
 
@@ -33,6 +36,7 @@ class Calibrated(NamedTuple):
         paired: what could be compared, and what could not.
         agreement: the figures.
         level: of the intervals, between 0 and 1.
+        bill: what the questions to a model took; None where none was asked.
     """
 
     manifest: Mapping[str, Any]
@@ -46,6 +50,7 @@ class Calibrated(NamedTuple):
     paired: Paired
     agreement: Agreement
     level: float
+    bill: Bill | None = None
 
     @property
     def judge(self) -> dict[str, Any] | None:
@@ -83,6 +88,7 @@ def record_of(calibrated: Calibrated) -> dict[str, Any]:
             "threshold": comparison.threshold,
         },
         "judge": calibrated.judge,
+        "bill": calibrated.bill and calibrated.bill._asdict(),
         "prompts": list(calibrated.paired.prompts),
         "confidence_level": level,
         "left_out": calibrated.left_out,

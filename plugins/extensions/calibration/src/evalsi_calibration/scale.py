@@ -40,9 +40,8 @@ class Scale(NamedTuple):
     @property
     def steps(self) -> tuple[int, ...] | None:
         """Its whole numbers, where it begins and ends with one and has no more than 100 steps; else None."""
-        if not (self.low.is_integer() and self.high.is_integer() and self.high - self.low <= MAX_STEPS):
-            return None
-        return tuple(range(int(self.low), int(self.high) + 1))
+        low, high = int(self.low), int(self.high)
+        return tuple(range(low, high + 1)) if (low, high) == self and high - low <= MAX_STEPS else None
 
     def nearest_step(self, place: float) -> int:
         """The whole number that is nearest to a place from 0 to 1; of two as near the greater."""

@@ -6,6 +6,7 @@ It must not know how a figure came about, nor a terminal: no colour, no width.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from evalsi_kernel.intervals import Interval
 
@@ -14,6 +15,9 @@ from .grid import Grid, escaped, markdown_grid, text_grid
 from .kappa import Kappa
 from .record import Calibrated
 from .shares import Share
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.ledger import Bill
 
 MAX_DISAGREEMENTS = 10
 MAX_MATRIX = 12
@@ -59,7 +63,7 @@ def _blocks(calibrated: Calibrated) -> Iterator[Block]:
     if found.bias is not None:
         biases = [("all", found.bias), *found.bias_per_score.items()]
         yield Grid(
-            ("people say", "records", f"{name} - people", _level(level)),
+            ("people say", "records", f"{name} - people, 0 to 1", _level(level)),
             [(score, str(one.n), f"{one.mean:+.3f}", _ends(one.ci)) for score, one in biases],
             (1, 2),
         )
@@ -73,11 +77,18 @@ def _headline(calibrated: Calibrated) -> str:
     records = f"{calibrated.records:,} record{'' if calibrated.records == 1 else 's'}"
     parts = [f"{calibrated.comparison.metric} against {calibrated.label}"]
     if calibrated.judge is not None:
-        parts.append(f"judge {calibrated.judge['model']}")
+        parts.append(f"judge {calibrated.judge['model']}{_billed(calibrated.bill)}")
     parts.append(", ".join([f"{records}: {calibrated.agreement.n:,} compared", *counts]))
     if calibrated.manifest["status"] != "complete":
         parts.append(str(calibrated.manifest["status"]))
     return " · ".join(parts)
+
+
+def _billed(bill: Bill | None) -> str:
+    if bill is None:
+        return ""
+    calls = f"{bill.calls:,} call{'' if bill.calls == 1 else 's'}"
+    return f" ({calls}, {bill.cached:,} cached, {'cost unknown' if bill.cost_usd is None else bill.shown_cost})"
 
 
 def _figures(found: Agreement, level: float) -> Grid:
@@ -86,7 +97,9 @@ def _figures(found: Agreement, level: float) -> Grid:
         rows.append(_share("agreement", found.matrix.agreement, level, "in the same category"))
         rows.append(_beyond_chance("kappa", found.kappa, level, "agreement beyond chance"))
     if found.bias_per_score:
-        rows.append(_beyond_chance("quadratic kappa", found.quadratic_kappa, level, "the same, near misses count"))
+        rows.append(
+            _beyond_chance("quadratic kappa", found.quadratic_kappa, level, "the same, a near miss counts in part")
+        )
     if found.rates is not None:
         rows += [_share(_RATES[key][0], share, level, _RATES[key][1]) for key, share in found.rates._asdict().items()]
     if found.bias is not None:
