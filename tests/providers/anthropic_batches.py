@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from tests.providers import anthropic_api
@@ -15,9 +16,7 @@ from tests.providers.sightings import Sightings
 
 BATCHES: Final = "/v1/messages/batches"
 CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-CREATED: Final = "2026-01-01T00:00:00Z"
-LATER: Final = "2026-01-01T00:01:00Z"
-A_DAY_LATER: Final = "2026-01-02T00:00:00Z"
+DAY_S: Final = 24 * 3600
 WAYS: Final = ("succeeded", "errored", "canceled", "expired")
 
 
@@ -84,13 +83,17 @@ def _body(job: Job, origin: str) -> dict[str, Any]:
         "type": "message_batch",
         "processing_status": "ended" if job.ended else "canceling" if job.canceling else "in_progress",
         "request_counts": {"processing": 0 if job.ended else job.total} | {way: counts.get(way, 0) for way in WAYS},
-        "created_at": CREATED,
-        "expires_at": A_DAY_LATER,
-        "ended_at": LATER if job.ended else None,
-        "cancel_initiated_at": LATER if job.canceled else None,
+        "created_at": _moment(job.created_s),
+        "expires_at": _moment(job.created_s + DAY_S),
+        "ended_at": _moment(job.created_s + 60) if job.ended else None,
+        "cancel_initiated_at": _moment(job.created_s + 60) if job.canceled else None,
         "archived_at": None,
         "results_url": f"{origin}{BATCHES}/{job.name}/results" if job.ended else None,
     }
+
+
+def _moment(unix_s: float) -> str:
+    return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _line(end: RowEnd) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -32,6 +33,7 @@ class Job:
 
     def __init__(self, name: str, ends: Sequence[RowEnd], batching: Batching) -> None:
         self.name = name
+        self.created_s = time.time()
         self.total = len(ends)
         self.canceling = False
         self._ends = list(ends)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.providers import openai_api
 from tests.providers.exchange import Conduct
 from tests.providers.faults import Status
-from tests.providers.files import CREATED, Files, StoredFile, json_lines
+from tests.providers.files import Files, StoredFile, json_lines
 from tests.providers.forms import CALLS
 from tests.providers.jobs import Job, RowEnd, Told, settle
 from tests.providers.requests import Request
@@ -125,7 +125,7 @@ class Batch:
         status = self._status()
         output, error = self._outcome() if status in {"completed", "expired", "cancelled"} else (None, None)
         counts = self._job.counts() if status not in {"validating", "failed"} else {}
-        moments = {f"{moment}_at": CREATED + 60 if moment == status else None for moment in MOMENTS}
+        moments = {f"{moment}_at": int(self._job.created_s) + 60 if moment == status else None for moment in MOMENTS}
         return {
             "id": self._job.name,
             "object": "batch",
@@ -136,8 +136,8 @@ class Batch:
             "status": status,
             "output_file_id": output,
             "error_file_id": error,
-            "created_at": CREATED,
-            "expires_at": CREATED + DAY_S,
+            "created_at": int(self._job.created_s),
+            "expires_at": int(self._job.created_s) + DAY_S,
             **moments,
             "request_counts": {
                 "total": self._job.total,

@@ -21,13 +21,17 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def running(*flags: str) -> Iterator[Running]:
+def running(*flags: str, module: str = "tests.providers") -> Iterator[Running]:
     """The server with these flags of `python -m tests.providers`, until the context is left.
+
+    Args:
+        flags: as the command takes them.
+        module: another one that takes the same flags; its server may answer otherwise.
 
     Raises:
         RuntimeError: It did not start.
     """
-    command = [sys.executable, "-m", "tests.providers", *flags]
+    command = [sys.executable, "-m", module, *flags]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

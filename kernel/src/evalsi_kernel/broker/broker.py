@@ -106,7 +106,10 @@ class Broker:
         }
 
     async def close(self) -> None:
-        """Let go of connections, and wait until the cache is written."""
+        """Let go of batches and connections, and wait until the cache is written."""
+        for judge in self.judges.values():
+            if judge.batches is not None:
+                await judge.batches.close()
         await asyncio.gather(*(model.connector.close() for model in self._models().values()))
         if self._cache is not None:
             await self._cache.close()

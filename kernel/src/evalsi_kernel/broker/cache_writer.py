@@ -22,6 +22,7 @@ from evalsi_kernel.errors import CacheError
 
 MAX_BATCH = 1000
 HOUR_S = 3600
+LOOK_S = 0.1
 
 _PUT = """
 INSERT INTO replies (digest, model, created, used, size, fields, reply) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -46,7 +47,7 @@ class CacheWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._queue: SimpleQueue[_Put | str | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Put | str | threading.Event | None] = SimpleQueue()
         self._unwritten: dict[str, Reply] = {}
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -86,6 +87,13 @@ class CacheWriter:
         """Whether something was put and is not in the file yet."""
         return bool(self._unwritten)
 
+    def flush(self) -> None:
+        """Wait until what was put before is in the file, or never will be."""
+        thread, is_written = self._thread, threading.Event()
+        self._queue.put(is_written)
+        while thread is not None and thread.is_alive() and not is_written.wait(LOOK_S):
+            pass  # The thread may have ended before it came to this.
+
     def finish(self) -> None:
         """Write what is there, close the connection and end; it waits, at the longest as the connection does."""
         if self._thread is not None:
@@ -106,6 +114,9 @@ class CacheWriter:
                     [one for one in batch if isinstance(one, tuple)],
                     [one for one in batch if isinstance(one, str)],
                 )
+            for one in batch:
+                if isinstance(one, threading.Event):
+                    one.set()
         connection.close()
 
     def _write(self, connection: sqlite3.Connection, puts: list[_Put], touched: list[str]) -> None:

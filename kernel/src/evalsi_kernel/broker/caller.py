@@ -68,14 +68,18 @@ class Caller:
         model: what the user says of it.
         budget: of all models of the run together.
         prices: what tokens cost.
-        pace: how many calls may be in flight.
+        pace: how many calls may be in flight; None makes each call once and at once, as asks of batches are.
+        price_factor: what a call costs, as a share of its price.
     """
 
-    def __init__(self, model: ModelSettings, budget: Budget, prices: PriceTable, pace: Pace) -> None:
+    def __init__(
+        self, model: ModelSettings, budget: Budget, prices: PriceTable, pace: Pace | None, price_factor: float = 1.0
+    ) -> None:
         self._model = model
         self._budget = budget
         self._prices = prices
         self._pace = pace
+        self._price_factor = price_factor
         self._breaker = Breaker()
         self._policy = RetryPolicy()
 
@@ -99,13 +103,7 @@ class Caller:
             raise CallFailed(refusal.error, NOTHING) from refusal
         failed: list[Spent] = []
         try:
-            reply = await call_with_retries(
-                make,
-                self._pace,
-                self._policy,
-                self._breaker,
-                on_failed=lambda failure: failed.append(self._spent(taken(failure))),
-            )
+            reply = await self._made(make, failed)
         except ProviderError as failure:
             spent = self._spent(failure.tokens, failure.calls) if failure.calls else NOTHING
             reservation.settle(spent.tokens, spent.cost_usd)
@@ -122,9 +120,23 @@ class Caller:
 
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
         """The most that a call can cost; None where no price is known."""
-        return self._prices.worst_case_usd(self._model.provider, self._model.model, max_input_tokens, max_output_tokens)
+        provider, model = self._model.provider, self._model.model
+        most = self._prices.worst_case_usd(provider, model, max_input_tokens, max_output_tokens)
+        return None if most is None else most * self._price_factor
+
+    async def _made(self, make: Callable[[], Awaitable[R]], failed: list[Spent]) -> R:
+        """What comes of a call that is tried as often as that helps; what failed tries took joins `failed`."""
+        if self._pace is None:
+            return await make()
+        return await call_with_retries(
+            make,
+            self._pace,
+            self._policy,
+            self._breaker,
+            on_failed=lambda failure: failed.append(self._spent(taken(failure))),
+        )
 
     def _spent(self, tokens: Tokens, calls: int = 1) -> Spent:
         is_free = tokens.input == 0 and tokens.output == 0
         cost = 0.0 if is_free else self._prices.cost_usd(self._model.provider, self._model.model, tokens)
-        return Spent(tokens, cost, calls)
+        return Spent(tokens, None if cost is None else cost * self._price_factor, calls)

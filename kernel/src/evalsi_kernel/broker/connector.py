@@ -104,6 +104,22 @@ class BatchState(NamedTuple):
     word: str
 
 
+class ListedBatch(NamedTuple):
+    """A batch as its provider lists it.
+
+    Args:
+        batch_id: of the batch.
+        created_s: when it was made, in seconds of Unix time.
+        total: asks in it.
+        tag: under which it was handed in, "" for none; None where the provider keeps no tags.
+    """
+
+    batch_id: str
+    created_s: float
+    total: int
+    tag: str | None
+
+
 @runtime_checkable
 class BatchConnector(Protocol):
     """A connector whose provider also takes many asks at once, for less money and with hours to answer.
@@ -112,12 +128,29 @@ class BatchConnector(Protocol):
 
     Attributes:
         max_batch_asks: the most asks that one batch may hold.
+        batch_price_factor: what a call in a batch costs, as a share of what it costs by itself.
     """
 
     max_batch_asks: int
+    batch_price_factor: float
 
-    async def submit(self, asks: Mapping[str, Ask]) -> str:
-        """Hand in asks by custom ids (1 to 64 of `A-Za-z0-9_-`); returns the batch's id, raises `ProviderError`."""
+    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
+        """Hand in asks by custom ids (1 to 64 of `A-Za-z0-9_-`).
+
+        Args:
+            asks: by their custom ids.
+            tag: by which the batch is found where the answer to this is lost; up to 64 characters of the same kind.
+
+        Returns:
+            The batch's id.
+
+        Raises:
+            ProviderError: it was refused, or no answer came; it may then be there all the same.
+        """
+        ...
+
+    async def recent(self, since_s: float) -> Sequence[ListedBatch]:
+        """The batches that were made since then, in seconds of Unix time; raises `ProviderError`."""
         ...
 
     async def state(self, batch_id: str) -> BatchState:

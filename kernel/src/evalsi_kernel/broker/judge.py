@@ -5,9 +5,11 @@ It must not know who asks, nor on whose bill it goes.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.batching import Batches
 from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
 from evalsi_kernel.broker.connector import Connector
 from evalsi_kernel.broker.judge_cache import JudgeCache
@@ -60,12 +62,21 @@ class Judge:
         connector: makes one call.
         caller: makes it within budget and pace.
         cache: of replies; None asks anew each time.
+        batches: answer instead of single calls; None makes these.
     """
 
-    def __init__(self, model: ModelSettings, connector: Connector, caller: Caller, cache: JudgeCache | None) -> None:
+    def __init__(
+        self,
+        model: ModelSettings,
+        connector: Connector,
+        caller: Caller,
+        cache: JudgeCache | None,
+        batches: Batches | None = None,
+    ) -> None:
         self.model = model
         self.connector = connector
         self.caller = caller
+        self.batches = batches
         self._cache = cache
 
     def key(self, ask: Ask) -> JudgeKey:
@@ -91,6 +102,10 @@ class Judge:
         found = await self.cached(ask, key)
         if found is not None:
             return found
+        with nullcontext() if self.batches is None else self.batches.question(key.digest):
+            return await self._answered(ask, key)
+
+    async def _answered(self, ask: Ask, key: JudgeKey) -> Resolved:
         reply, spent = await self._call(ask, key, NOTHING)
         try:
             value = _value(ask, reply)
@@ -110,11 +125,16 @@ class Judge:
         """One reply, with what has been spent on the question until then; `last` is the reply that was none."""
         try:
             reply, spent = await self.caller.call(
-                lambda: self.connector.complete(ask), input_tokens_bound(ask), ask.max_tokens
+                lambda: self._reply(ask, key), input_tokens_bound(ask), ask.max_tokens
             )
         except CallFailed as failure:
             raise Unresolved(failure.error, key, before.plus(failure.spent), last) from failure
         return reply, before.plus(spent)
+
+    async def _reply(self, ask: Ask, key: JudgeKey) -> Reply:
+        if self.batches is None:
+            return await self.connector.complete(ask)
+        return await self.batches.ask(ask, self.key(ask).digest, key.digest)
 
 
 def _value(ask: Ask, reply: Reply) -> Any:

@@ -90,6 +90,13 @@ class JudgeCache:
         """Keep a reply, in the place of an older one of the same key. It never waits, and `get` has it at once."""
         self._writer.put(key, reply)
 
+    async def written(self) -> bool:
+        """Wait until all that was put is in the file; False where some of it never will be."""
+        if self._writer.has_unwritten:
+            await self.start()
+            await asyncio.to_thread(self._writer.flush)
+        return self._writer.fault is None
+
     async def close(self) -> None:
         """Write what is not written yet, and let go of the file; nothing may be asked of the cache after."""
         if self._writer.has_unwritten:

@@ -49,6 +49,7 @@ class BrokerSettings(NamedTuple):
         max_usd: of all calls together; None is no bound.
         prices: a file of prices that goes before the connectors' own.
         dry_run: make no call; count those that would be made, and what they could cost at most.
+        batch: hand in what judges are asked as batches, for less money and with hours to answer.
     """
 
     roles: Mapping[str, ModelSettings] = MappingProxyType({})
@@ -57,6 +58,7 @@ class BrokerSettings(NamedTuple):
     max_usd: float | None = None
     prices: Path | None = None
     dry_run: bool = False
+    batch: bool = False
 
     @property
     def capabilities(self) -> frozenset[str]:

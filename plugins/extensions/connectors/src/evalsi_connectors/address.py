@@ -31,8 +31,9 @@ class Address(NamedTuple):
     is_home: bool
 
     def url(self, path: str) -> str:
-        """The URL of an endpoint, such as `/chat/completions`."""
-        return f"{self.root}{path}?{self.query}" if self.query else f"{self.root}{path}"
+        """The URL of an endpoint, such as `/chat/completions` or `/batches?limit=100`."""
+        joint = "&" if "?" in path else "?"
+        return f"{self.root}{path}{joint}{self.query}" if self.query else f"{self.root}{path}"
 
 
 def read_address(base_url: str, home: str) -> Address:

@@ -6,15 +6,16 @@ It must not know when anyone asks after a batch.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 import anthropic
 
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.connector import BatchState, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
 
-from .batch_rows import Join, json_lines, not_done
+from .batch_rows import PAGE, Join, json_lines, listed_rows, not_done
 from .bodies import count_or_none
 from .chat_reply import bad_reply, read_object
 from .connection import connection_error
@@ -73,11 +74,22 @@ class AnthropicBatches:
             raise bad_reply(self._who, f"{self._who} started a batch without telling its id.")
         return batch_id
 
+    async def recent(self, since_s: float) -> list[ListedBatch]:
+        """The batches that were made since then, of this model and of others; the API keeps no tags."""
+        found: list[ListedBatch] = []
+        after: dict[str, Any] = {}
+        while True:
+            body = await self._object(partial(self._raw.list, limit=PAGE, **after))
+            listed = [one for row in listed_rows(body, self._who) if (one := _listed(row)) is not None]
+            found += [one for one in listed if one.created_s >= since_s]
+            if body.get("has_more") is not True or not listed or listed[-1].created_s < since_s:
+                return found
+            after = {"after_id": listed[-1].batch_id}
+
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
         batch = await self._object(partial(self._raw.retrieve, batch_id))
-        counts = batch.get("request_counts")
-        counts = {name: count_or_none(count) or 0 for name, count in counts.items()} if isinstance(counts, dict) else {}
+        counts = _counts(batch)
         total = sum(counts.values())
         word = str(batch.get("processing_status"))
         return BatchState(word == "ended", total, total - counts.get("processing", 0), word)
@@ -135,6 +147,20 @@ class AnthropicBatches:
             return found
         said = self._who.quoted(refusal.message or refusal.code).rstrip(".")
         return refused(status, refusal, f'{self._who} failed in a batch ({refusal.code}): "{said}".', {}, self._who)
+
+
+def _counts(batch: Mapping[str, Any]) -> dict[str, int]:
+    counts = batch.get("request_counts")
+    return {name: count_or_none(count) or 0 for name, count in counts.items()} if isinstance(counts, dict) else {}
+
+
+def _listed(batch: Mapping[str, Any]) -> ListedBatch | None:
+    """A batch of a list; None for one of which it is not told when it was made."""
+    try:
+        created_s = datetime.fromisoformat(str(batch.get("created_at"))).timestamp()
+    except ValueError:
+        return None
+    return ListedBatch(str(batch.get("id")), created_s, sum(_counts(batch).values()), None)
 
 
 async def whole_answer(call: Callable[[], Awaitable[Any]]) -> Answer:

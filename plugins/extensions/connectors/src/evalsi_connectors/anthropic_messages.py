@@ -13,10 +13,11 @@ from urllib.parse import parse_qsl
 import anthropic
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ListedBatch, ProviderError
 
 from .address import read_address
 from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, whole_answer
+from .batch_rows import PRICE_FACTOR
 from .chat_reply import read_object
 from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
@@ -46,6 +47,7 @@ class AnthropicMessages:
     """
 
     max_batch_asks = MAX_ASKS
+    batch_price_factor = PRICE_FACTOR
 
     def __init__(self, settings: ConnectorSettings) -> None:
         address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
@@ -92,11 +94,15 @@ class AnthropicMessages:
             is_final=True,
         )
 
-    async def submit(self, asks: Mapping[str, Ask]) -> str:
+    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
         """Start a batch; returns its id, raises `ProviderError`."""
         for ask in asks.values():
             self._refuse_seed(ask)
         return await self._batches.submit(asks)
+
+    async def recent(self, since_s: float) -> list[ListedBatch]:
+        """The batches that were made since then; raises `ProviderError`."""
+        return await self._batches.recent(since_s)
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is; raises `ProviderError`."""

@@ -6,15 +6,20 @@ It must not know the form of any row.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import ProviderError
 
 from .bodies import read_json
+from .chat_reply import bad_reply
 from .failure import failure
 from .who import Who
 
+PRICE_FACTOR: Final = 0.5
+"""Both providers take half the price for what is asked in a batch."""
+PAGE: Final = 100
+"""So many batches stand on a page of a list; both APIs allow no more."""
 ReadRow = Callable[[Mapping[str, Any], Ask], Reply]
 
 
@@ -30,6 +35,14 @@ async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[Mapping[str,
     value, _ = read_json(rest)
     if isinstance(value, Mapping):
         yield value
+
+
+def listed_rows(body: Mapping[str, Any], who: Who) -> list[Mapping[str, Any]]:
+    """The rows of a page of a list; raises `ProviderError` for what is no list."""
+    rows = body.get("data")
+    if not isinstance(rows, list):
+        raise bad_reply(who, f"{who} listed batches in a form that is none of its API.")
+    return [row for row in rows if isinstance(row, Mapping)]
 
 
 class Join:

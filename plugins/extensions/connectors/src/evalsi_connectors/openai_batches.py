@@ -11,9 +11,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.connector import BatchState, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
 
-from .batch_rows import Join, json_lines, not_done
+from .batch_rows import PAGE, Join, json_lines, listed_rows, not_done
 from .bodies import count_or_none
 from .chat_reply import bad_reply, read_object, reply_of
 from .chat_request import chat_request
@@ -27,6 +27,7 @@ from .who import Who
 
 MAX_ASKS: Final = 50_000
 SETTINGS: Final = (("temperature", "temperature"), ("seed", "seed"), ("reasoning_effort", "effort"))
+_TAG: Final = "evalsi"
 _ENDPOINT: Final = "/v1/chat/completions"
 _ENDED: Final = ("completed", "failed", "expired", "cancelled")
 # That the account waits for too many tokens already is no fault of the requests.
@@ -47,17 +48,31 @@ class OpenAIBatches:
         self._who = who
         self._dialect = dialect
 
-    async def submit(self, asks: Mapping[str, Ask]) -> str:
-        """Upload the asks and start a batch; returns its id."""
+    async def submit(self, asks: Mapping[str, Ask], tag: str) -> str:
+        """Upload the asks and start a batch, with a tag unless it is ""; returns its id."""
         content = b"".join(map(self._line, asks, asks.values()))
         uploaded = await self._caller.upload("/files", "requests.jsonl", content, {"purpose": "batch"})
-        body = {
+        body: dict[str, Any] = {
             "input_file_id": self._id(self._object(uploaded), "took a file"),
             "endpoint": _ENDPOINT,
             "completion_window": "24h",
         }
+        if tag:
+            body["metadata"] = {_TAG: tag}
         started = await self._caller.post("/batches", json.dumps(body).encode())
         return self._id(self._object(started), "started a batch")
+
+    async def recent(self, since_s: float) -> list[ListedBatch]:
+        """The batches that were made since then, of this model and of others."""
+        found: list[ListedBatch] = []
+        after = ""
+        while True:
+            body = self._object(await self._caller.get(f"/batches?limit={PAGE}{after}"))
+            rows = [row for row in listed_rows(body, self._who) if count_or_none(row.get("created_at")) is not None]
+            found += [_listed(row) for row in rows if row["created_at"] >= since_s]
+            if body.get("has_more") is not True or not rows or rows[-1]["created_at"] < since_s:
+                return found
+            after = f"&after={_part(str(rows[-1].get('id')))}"
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
@@ -150,6 +165,13 @@ class OpenAIBatches:
             return found
         said = self._who.quoted(refusal.message or refusal.code).rstrip(".")
         return refused(status, refusal, f'{self._who} answered {status} in a batch: "{said}".', {}, self._who)
+
+
+def _listed(row: Mapping[str, Any]) -> ListedBatch:
+    counts, metadata = row.get("request_counts"), row.get("metadata")
+    total = count_or_none(counts.get("total")) if isinstance(counts, Mapping) else None
+    tag = metadata.get(_TAG) if isinstance(metadata, Mapping) else None
+    return ListedBatch(str(row.get("id")), row["created_at"], total or 0, str(tag or ""))
 
 
 def _part(name: str) -> str:

@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ProviderError
+from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ListedBatch, ProviderError
 
 from .address import Address, read_address
+from .batch_rows import PRICE_FACTOR
 from .chat_reply import read_chat_reply
 from .chat_request import chat_request
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
@@ -48,6 +49,7 @@ class OpenAICompatible:
     """
 
     max_batch_asks = MAX_ASKS
+    batch_price_factor = PRICE_FACTOR
 
     def __init__(self, settings: ConnectorSettings) -> None:
         address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
@@ -93,9 +95,13 @@ class OpenAICompatible:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))
 
-    async def submit(self, asks: Mapping[str, Ask]) -> str:
+    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
         """Start a batch; returns its id, raises `ProviderError`."""
-        return await self._batches.submit(asks)
+        return await self._batches.submit(asks, tag)
+
+    async def recent(self, since_s: float) -> list[ListedBatch]:
+        """The batches that were made since then; raises `ProviderError`."""
+        return await self._batches.recent(since_s)
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is; raises `ProviderError`."""

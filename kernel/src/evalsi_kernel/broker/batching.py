@@ -1,0 +1,361 @@
+"""Questions of a run, gathered into batches: half the price at a provider, and hours until they are answered.
+
+What is handed in is on file before it is and until it is used (`batch_store`), so that a run that is interrupted loses
+no answer. It must not know who asks, a budget or a price.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.batch import Batch, tell
+from evalsi_kernel.broker.batch_following import GONE, BatchFollower, BatchTimes, is_refusal
+from evalsi_kernel.broker.batch_store import BatchFile, BatchStore
+from evalsi_kernel.broker.connector import BatchConnector, ProviderError
+from evalsi_kernel.broker.judge_cache import JudgeCache
+from evalsi_kernel.broker.judge_key import judge_key
+from evalsi_kernel.broker.prices import input_tokens_bound
+from evalsi_kernel.broker.retrying import NO_TOKENS, THROTTLED, renewed
+from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
+from evalsi_kernel.errors import CacheError
+from evalsi_protocol.errors import WireError
+
+MAX_BYTES = 64_000_000
+"""Of the texts of a batch in UTF-8; as JSON in ASCII they take three times as much at most, which providers take."""
+PICKED_UP = "The same command picks it up."
+
+
+class _Question(NamedTuple):
+    ask: Ask
+    future: asyncio.Future[Reply]
+
+
+class Batches:
+    """The batches of one model.
+
+    Args:
+        identity: of the model.
+        connector: of the model.
+        cache: where replies go; None keeps none.
+        store: where batches are noted.
+        on_note: gets a sentence for a person, such as how far a batch is.
+        times: how long to wait.
+    """
+
+    def __init__(
+        self,
+        identity: Mapping[str, str],
+        connector: BatchConnector,
+        *,
+        cache: JudgeCache | None,
+        store: BatchStore,
+        on_note: Callable[[str], None],
+        times: BatchTimes = BatchTimes(),  # noqa: B008 -- a plain tuple.
+    ) -> None:
+        self._identity = identity
+        self._connector = connector
+        self._cache = cache
+        self._store = store
+        self._on_note = on_note
+        self._times = times
+        self._follower = BatchFollower(connector, times, on_note, self._known_ids)
+        self._pending: dict[str, _Question] = {}
+        self._pending_bytes = 0
+        self._last_came_s = 0.0
+        self._quiet: asyncio.TimerHandle | None = None
+        self._noting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._batches: dict[str, Batch] = {}
+        self._batch_of: dict[str, Batch] = {}
+        self._asked_for: dict[str, list[str]] = {}
+        self._broken: ProviderError | None = None
+
+    @contextmanager
+    def question(self, name: str) -> Iterator[None]:
+        """While a question is answered, by one ask or several; what was handed in for it stays on file until its end.
+
+        A question that is cancelled has no end: a later run needs what was handed in for it.
+        """
+        try:
+            yield
+        except Exception:
+            self._finish(name)
+            raise
+        self._finish(name)
+
+    async def ask(self, ask: Ask, custom_id: str, question: str) -> Reply:
+        """The reply to an ask, once a batch that holds it has ended.
+
+        Args:
+            ask: what to ask.
+            custom_id: tells equal asks from others, in every run: the digest of its key.
+            question: for which `question` it is asked.
+
+        Raises:
+            ProviderError: there is none.
+        """
+        if self._broken is not None:
+            raise renewed(self._broken, self._broken.error.message, 0, NO_TOKENS)
+        self._asked_for.setdefault(question, []).append(custom_id)
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._add({custom_id: _Question(ask, future)})
+        return await future
+
+    async def close(self) -> None:
+        """Leave batches that have not ended to the provider, on file, and say so; take what nobody asked for."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._times.goodbye_s):
+                for batch in list(self._batches.values()):
+                    await batch.handed_in.wait()
+        if self._quiet is not None:
+            self._quiet.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for batch in list(self._batches.values()):
+            if batch.is_read:
+                self._take_unused(batch)
+                if batch.used.is_set():
+                    await self._forget(batch)
+            elif batch.error is None and batch.file.batch_id is not None:
+                self._on_note(f"The batch {batch.file.batch_id} goes on at the provider. {PICKED_UP}")
+            elif batch.error is None:
+                self._on_note(f"A batch was being handed in; it may be at the provider. {PICKED_UP}")
+        await asyncio.to_thread(self._store.close)
+
+    # -- from questions to batches --------------------------------------------------------------------------------
+
+    def _add(self, questions: Mapping[str, _Question]) -> None:
+        """Have questions answered by the batches that hold them, or gather them for the next one."""
+        for custom_id, question in self._not_in_a_batch(questions).items():
+            self._pending[custom_id] = question
+            self._pending_bytes += input_tokens_bound(question.ask)
+            self._last_came_s = asyncio.get_running_loop().time()
+            if len(self._pending) >= self._connector.max_batch_asks or self._pending_bytes >= MAX_BYTES:
+                self._hand_in_pending()
+        if self._pending and self._quiet is None:
+            self._hand_in_when_quiet()
+
+    def _not_in_a_batch(self, questions: Mapping[str, _Question]) -> dict[str, _Question]:
+        """Those that no batch holds; the others are told by theirs."""
+        left = {}
+        for custom_id, question in questions.items():
+            batch = self._batch_of.get(custom_id)
+            if batch is not None:
+                batch.wait_for(custom_id, question.future)
+            elif not question.future.done():
+                left[custom_id] = question
+        return left
+
+    def _hand_in_when_quiet(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready_s = self._last_came_s + self._times.quiet_s
+        if ready_s > loop.time():
+            self._quiet = loop.call_at(ready_s, self._hand_in_when_quiet)
+        else:
+            self._quiet = None
+            self._hand_in_pending()
+
+    def _hand_in_pending(self) -> None:
+        questions, self._pending, self._pending_bytes = self._pending, {}, 0
+        if questions:
+            self._start(self._hand_in(questions))
+
+    async def _hand_in(self, questions: Mapping[str, _Question]) -> None:
+        async with self._noting:
+            left = self._not_in_a_batch(questions)
+            try:
+                found, file = await asyncio.to_thread(self._note, {name: one.ask for name, one in left.items()})
+                if file is not None:
+                    file = await self._without_answered(file, left)
+            except Exception as error:
+                for question in left.values():
+                    tell(question.future, _fault(error))
+                if not isinstance(error, CacheError):
+                    raise
+                return
+            for path in sorted(self._store.unreadable):
+                self._on_note(f"The note of a batch cannot be read, and is left alone: {path}.")
+            self._store.unreadable.clear()
+            for one in found:
+                self._adopt(Batch(one, is_found=True))
+            if file is not None:
+                self._adopt(Batch(file, is_found=False))
+            self._add(left)
+
+    def _note(self, asks: Mapping[str, Ask]) -> tuple[list[BatchFile], BatchFile | None]:
+        """Batches on file that hold some of these asks, and a new one of the others; no other run does so meanwhile."""
+        left, found = dict(asks), []
+        with self._store.alone():
+            for file in self._store.all() if left else ():
+                is_ours = file.identity == self._identity and file.is_cached == (self._cache is not None)
+                if file.name in self._batches or not is_ours or left.keys().isdisjoint(file.asks):
+                    continue
+                # Runs without a cache ask anew, each for itself; only what was left behind is picked up.
+                if file.is_cached or self._store.claim(file.name):
+                    found.append(file)
+                    left = {name: ask for name, ask in left.items() if name not in file.asks}
+            new = self._store.create(self._identity, left, is_cached=self._cache is not None) if left else None
+        return found, new
+
+    async def _without_answered(self, file: BatchFile, questions: Mapping[str, _Question]) -> BatchFile | None:
+        """The batch without what another run has answered since the cache was asked; None where nothing is left.
+
+        A batch on file is removed when its replies are in the cache, so now that no file holds these asks it is known.
+        """
+        if self._cache is None:
+            return file
+        left = {}
+        for custom_id, ask in file.asks.items():
+            reply = await self._cache.get(custom_id)
+            if reply is not None and _fits(ask, reply):
+                tell(questions[custom_id].future, reply)
+            else:
+                left[custom_id] = ask
+        if not left:
+            await asyncio.to_thread(self._store.remove, file.name)
+        elif len(left) < len(file.asks):
+            file = file._replace(asks=left)
+            await asyncio.to_thread(self._store.write, file)
+        return file if left else None
+
+    # -- one batch ------------------------------------------------------------------------------------------------
+
+    def _adopt(self, batch: Batch) -> None:
+        self._batches[batch.file.name] = batch
+        for custom_id in batch.file.asks:
+            self._batch_of.setdefault(custom_id, batch)
+        batch.task = self._start(self._follow(batch))
+
+    async def _follow(self, batch: Batch) -> None:
+        try:
+            if batch.file.batch_id is None and not await self._hand_in_once(batch):
+                return
+            batch.handed_in.set()
+            how = "picked up" if batch.is_found else "handed in"
+            self._on_note(f"batch {batch.file.batch_id}: {how}, {len(batch.file.asks):,} questions")
+            await self._follower.follow(batch)
+            batch.is_read = True
+            await batch.used.wait()
+            await self._forget(batch)
+        except Exception as error:
+            await self._give_up(batch, _fault(error))
+            if not isinstance(error, ProviderError | CacheError):
+                raise
+
+    async def _hand_in_once(self, batch: Batch) -> bool:
+        """Get a batch its id; False where it is gone, since whoever would have handed it in has not."""
+        name = batch.file.name
+        while batch.is_found:
+            is_ours = await asyncio.to_thread(self._store.claim, name)
+            file = await asyncio.to_thread(self._store.read, name)
+            if file is None:
+                self._drop(batch)
+                batch.handed_in.set()
+                asks = batch.file.asks
+                self._add({one: _Question(asks[one], future) for one, future in batch.give_back().items()})
+                return False
+            batch.file = file
+            if file.batch_id is not None:
+                return True
+            if is_ours:
+                break
+            await asyncio.sleep(self._times.poll_s)
+        batch_id = await self._follower.hand_in(batch.file, may_be_there=batch.is_found)
+        batch.file = batch.file._replace(batch_id=batch_id)
+        try:
+            await asyncio.to_thread(self._store.write, batch.file)
+        except CacheError as error:
+            self._on_note(f"{error.message} This is so with the batch {batch_id}: do not interrupt this run.")
+        return True
+
+    async def _give_up(self, batch: Batch, error: ProviderError) -> None:
+        """End all asks of a batch that cannot be handed in or followed; its file stays where it may be answered yet."""
+        batch_id, wire = batch.file.batch_id, error.error
+        if batch_id is None:
+            is_over = is_refusal(error) or wire.code == THROTTLED
+            told = renewed(error, wire.message, 0, NO_TOKENS)
+        elif wire.code in GONE:
+            is_over = True
+            message = f"The provider has the batch {batch_id} no more: {wire.message}"
+            told = ProviderError(wire.code, message, "Run again, and it is asked anew.")
+        else:
+            is_over = False
+            message = f"The batch {batch_id} cannot be asked after: {wire.message}"
+            told = ProviderError(wire.code, message, f"{wire.mend} {PICKED_UP}".strip(), blame=wire.blame)
+            told.calls, told.tokens = 0, NO_TOKENS
+        if error.is_final and not (batch_id and is_over):
+            self._broken = told
+        batch.fail(told)
+        batch.handed_in.set()
+        with suppress(CacheError):
+            await asyncio.to_thread(self._store.remove if is_over else self._store.let_go, batch.file.name)
+        if is_over:
+            self._drop(batch)
+
+    async def _forget(self, batch: Batch) -> None:
+        """Remove the file of a batch whose replies are all used, once they are in the cache too, where there is one."""
+        is_kept = self._cache is None or await self._cache.written()
+        with suppress(CacheError):
+            await asyncio.to_thread(self._store.remove if is_kept else self._store.let_go, batch.file.name)
+        self._drop(batch)
+
+    def _drop(self, batch: Batch) -> None:
+        self._batches.pop(batch.file.name, None)
+        for custom_id in batch.file.asks:
+            if self._batch_of.get(custom_id) is batch:
+                del self._batch_of[custom_id]
+
+    def _finish(self, question: str) -> None:
+        for custom_id in self._asked_for.pop(question, ()):
+            batch = self._batch_of.pop(custom_id, None)
+            if batch is not None:
+                batch.finish(custom_id)
+
+    def _take_unused(self, batch: Batch) -> None:
+        """Put into the cache what came for questions that this run did not ask, or did not see to their end."""
+        for custom_id, end in batch.unused.items():
+            ask = batch.file.asks[custom_id]
+            if self._cache is not None and self._cache.fault is None and isinstance(end, Reply) and _fits(ask, end):
+                self._cache.put(judge_key(self._identity, ask), end)
+                batch.finish(custom_id)
+            elif not batch.is_asked(custom_id) and (self._cache is None or self._cache.fault is None):
+                batch.finish(custom_id)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _known_ids(self) -> set[str]:
+        files = await asyncio.to_thread(self._store.all)
+        return {file.batch_id for file in files if file.batch_id is not None}
+
+
+def _fits(ask: Ask, reply: Reply) -> bool:
+    """Whether a reply is an answer, which alone is kept."""
+    try:
+        parse_verdict(reply.text, ask.schema, reply.form, reply.finish, ask.messages)
+    except VerdictError:
+        return False
+    return True
+
+
+def _fault(error: Exception) -> ProviderError:
+    """What ends an ask, whatever went wrong with its batch; it may be answered another time."""
+    if isinstance(error, ProviderError):
+        return error
+    if isinstance(error, CacheError):
+        fault = error.to_wire()
+    else:
+        fault = WireError(
+            "kernel.internal", f"The kernel failed at a batch: {type(error).__name__}: {error}", "Report it.", "kernel"
+        )
+    return ProviderError(fault.code, fault.message, fault.mend, blame=fault.blame, retry="later")
