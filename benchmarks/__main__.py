@@ -8,7 +8,8 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks.cases import CASES, Bench, Row
+from benchmarks.cases import CASES
+from benchmarks.rows import Bench, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 MARK = "<!-- the table below is written by `just bench` -->\n"

@@ -9,55 +9,18 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.data import write_records
-from benchmarks.measure import Comparison, compare, run
-from benchmarks.peer import ensure_peer
+from benchmarks.judge_cases import JUDGE_CASES
+from benchmarks.measure import compare, run
+from benchmarks.rows import Bench, Row, shown_mb, shown_ms, shown_s
 
 FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
 EVALSI = str(Path(sys.executable).with_name("evalsi"))
 MAX_MB = 150
 # What remembering an id may take, so that one that comes twice is found; a million of them take as many megabytes.
 MAX_ID_BYTES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table.
-
-    Args:
-        what: the case.
-        ours, theirs: what was measured, as text.
-        figure: the ratio or the number that the budget is about.
-        budget: what it must be, as text.
-        holds: whether it is.
-    """
-
-    what: str
-    ours: str
-    theirs: str
-    figure: str
-    budget: str
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """Where a benchmark keeps its data and its peer, and how often it runs."""
-
-    folder: Path
-    rounds: int
-
-    def records(self, count: int) -> str:
-        """The path of so many records."""
-        return str(write_records(self.folder / f"records-{count}.jsonl", count))
-
-    def peer(self) -> str:
-        """The peer's command."""
-        return ensure_peer(self.folder / "peer")
 
 
 def start(bench: Bench) -> Iterator[Row]:
@@ -67,8 +30,8 @@ def start(bench: Bench) -> Iterator[Row]:
         times = 1 / found.speedup
         yield Row(
             f"`evalsi {word}`",
-            _ms(found, "ours"),
-            f"{_ms(found, 'theirs')} (bare interpreter)",
+            shown_ms(found, "ours"),
+            f"{shown_ms(found, 'theirs')} (bare interpreter)",
             f"{times:.1f} ×",
             "≤ 5 ×",
             times <= 5,
@@ -80,8 +43,8 @@ def catalog(bench: Bench) -> Iterator[Row]:
     found = compare([EVALSI, "catalog"], [bench.peer(), "catalog"], rounds=bench.rounds * 2)
     yield Row(
         "`evalsi catalog`, warm",
-        _ms(found, "ours"),
-        _ms(found, "theirs"),
+        shown_ms(found, "ours"),
+        shown_ms(found, "theirs"),
         f"{found.speedup:.1f} × faster",
         "faster",
         found.speedup > 1,
@@ -94,8 +57,8 @@ def six_records(bench: Bench) -> Iterator[Row]:
     found = compare([EVALSI, *words, "--quiet"], [bench.peer(), *words], rounds=bench.rounds * 2)
     yield Row(
         "6 records × exact-match",
-        _ms(found, "ours"),
-        _ms(found, "theirs"),
+        shown_ms(found, "ours"),
+        shown_ms(found, "theirs"),
         f"{found.speedup:.1f} × faster",
         "≥ 2 ×",
         found.speedup >= 2,
@@ -109,8 +72,8 @@ def hundred_thousand(bench: Bench) -> Iterator[Row]:
         found = compare([EVALSI, *words, "--quiet"], [bench.peer(), *words], rounds=bench.rounds, warm_up=0)
         yield Row(
             f"100,000 records × {what}",
-            f"{_s(found, 'ours')}, {_mb(found, 'ours')}",
-            f"{_s(found, 'theirs')}, {_mb(found, 'theirs')}",
+            f"{shown_s(found, 'ours')}, {shown_mb(found, 'ours')}",
+            f"{shown_s(found, 'theirs')}, {shown_mb(found, 'theirs')}",
             f"{found.speedup:.1f} × faster",
             "≥ 12 ×",
             found.speedup >= 12,
@@ -154,8 +117,8 @@ def bootstrap(bench: Bench) -> Iterator[Row]:
     seconds = median(one.wall_s for one in found.ours)
     yield Row(
         "100,000 records, `--ci bootstrap`",
-        _s(found, "ours"),
-        f"{_s(found, 'theirs')} (closed intervals)",
+        shown_s(found, "ours"),
+        f"{shown_s(found, 'theirs')} (closed intervals)",
         f"{1 / found.speedup:.1f} ×",
         "seconds",
         seconds < 30,
@@ -170,16 +133,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "million": million,
     "protocol": protocol,
     "bootstrap": bootstrap,
+    **JUDGE_CASES,
 }
-
-
-def _ms(found: Comparison, side: str) -> str:
-    return f"{median(one.wall_s for one in getattr(found, side)) * 1000:.0f} ms"
-
-
-def _s(found: Comparison, side: str) -> str:
-    return f"{median(one.wall_s for one in getattr(found, side)):.2f} s"
-
-
-def _mb(found: Comparison, side: str) -> str:
-    return f"{max(one.peak_mb for one in getattr(found, side)):.0f} MB"

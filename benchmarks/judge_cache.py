@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Reply, Tokens
-from evalsi_kernel.broker.cache_contents import size_on_disk
 from evalsi_kernel.broker.cache_store import connect
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_replies.contents import size_on_disk
 
 TASKS = 64
 IDENTITY = {"provider": "openai-compatible", "model": "my-judge", "base_url": "http://localhost:8000/v1"}

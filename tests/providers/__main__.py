@@ -7,7 +7,7 @@ import asyncio
 import gc
 import signal
 
-from tests.providers.answers import by_schema, fixed
+from tests.providers.answers import Answering, by_schema, fixed
 from tests.providers.rules import EMBEDDER, KEY, MODEL
 from tests.providers.server import Provider
 
@@ -15,8 +15,8 @@ EPILOG = f"""It ends with SIGTERM or SIGINT. GET /seen tells what it saw, as JSO
 models {MODEL!r} and {EMBEDDER!r} unless told otherwise."""
 
 
-def main() -> int:
-    """Serve until a signal comes; returns 0."""
+def main(answer: Answering = by_schema) -> int:
+    """Serve until a signal comes, with this answer unless a flag gives another; returns 0."""
     parser = argparse.ArgumentParser(prog="python -m tests.providers", description=__doc__, epilog=EPILOG)
     parser.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1 (a free one)")
     parser.add_argument("--latency-ms", type=float, default=0.0, help="how long every answer takes (0)")
@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--per-second", type=int, help="429 for calls above so many in a second")
     options = parser.parse_args()
     provider = Provider(
-        by_schema if options.reply is None else fixed(options.reply),
+        answer if options.reply is None else fixed(options.reply),
         keys=None if options.any_key else set(options.key or [KEY]),
         models=None if options.any_model else set(options.model or [MODEL, EMBEDDER]),
         latency_s=options.latency_ms / 1000,

@@ -1,0 +1,42 @@
+"""DeepEval's own FaithfulnessMetric, asynchronous, over a file of records. Arguments: file, base URL, records at once.
+
+It prints how many were scored and their mean, as JSON. Of each record two questions are asked at the same time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from deepeval import evaluate  # type: ignore[import-not-found]  # it is in the tool's environment alone
+from deepeval.evaluate.configs import (  # type: ignore[import-not-found]
+    AsyncConfig,
+    CacheConfig,
+    DisplayConfig,
+)
+from deepeval.metrics import FaithfulnessMetric  # type: ignore[import-not-found]
+from deepeval.models import LocalModel  # type: ignore[import-not-found]
+from deepeval.test_case import LLMTestCase  # type: ignore[import-not-found]
+
+
+def main(data: str, base_url: str, at_once: int) -> None:
+    """Score every record."""
+    records = [json.loads(line) for line in Path(data).read_text("utf-8").splitlines()]
+    cases = [
+        LLMTestCase(input=one["input"], actual_output=one["output"], retrieval_context=one["context"])
+        for one in records
+    ]
+    found = evaluate(
+        cases,
+        [FaithfulnessMetric(model=LocalModel(model="my-judge", base_url=base_url, api_key="test-key"))],
+        async_config=AsyncConfig(max_concurrent=at_once),
+        display_config=DisplayConfig(show_indicator=False, print_results=False, inspect_after_run=False),
+        cache_config=CacheConfig(write_cache=False),
+    )
+    values = [one.score for case in found.test_results for one in case.metrics_data if one.score is not None]
+    print(json.dumps({"scored": len(values), "mean": sum(values) / len(values)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
