@@ -46,6 +46,7 @@ def add_model_flags(parser: argparse.ArgumentParser) -> None:
     add("--judge-temperature", type=float, metavar="T", help="of sampling; the provider's own by default")
     add("--judge-timeout", type=float, metavar="S", help="how many seconds one call may take (120)")
     add("--judge-max-in-flight", type=int, metavar="N", help="calls at once at most; fewer where asked for (256)")
+    add("--judge-batch", action="store_true", help="ask in batches: half the price, and hours until they are answered")
     add("--judge-budget-usd", type=float, metavar="USD", help="what all calls together may cost")
     add("--judge-budget-tokens", type=int, metavar="N", help="what all calls together may take")
     add("--judge-prices", type=Path, metavar="FILE", help="prices (TOML) that go before those that come along")
@@ -68,6 +69,8 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
         value = getattr(options, flag)
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"{_flag(flag)} is {value:g}; it must be more than 0.", "Use a number above 0.")
+    if options.judge_batch and PRIMARY not in roles:
+        raise UsageError("--judge-batch is about a judge, and none is named.", "Name one with --judge-model.")
     if not roles and options.dry_run:
         raise UsageError("--dry-run counts calls to a model, and none is named.", "Name one with --judge-model.")
     if not roles:
@@ -79,6 +82,7 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
         options.judge_budget_usd,
         options.judge_prices,
         options.dry_run,
+        options.judge_batch,
     )
 
 

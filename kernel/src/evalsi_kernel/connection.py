@@ -26,8 +26,9 @@ from evalsi_protocol.machine import (
 from evalsi_protocol.methods import ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
 
 CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS}
-# How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate.
-ASK_WINDOW = 512
+# How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate, and that all
+# records in flight wait for one batch.
+ASK_WINDOW = 8_192
 OnItems = Callable[[list[Any], list[Any]], None]
 """Takes the items and the runs of an event, each as it came: what is in the lists is the pack's."""
 Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]

@@ -50,6 +50,7 @@ def evaluate(
         concurrency=request.concurrency,
         processes=request.processes,
         bound=frozenset() if request.models is None else request.models.capabilities,
+        is_batched=request.models is not None and request.models.batch,
         on_progress=listener.on_note,
     )
     try:

@@ -25,7 +25,9 @@ Progress = Callable[[str], None]
 # Records in flight where no number is given: of functions that wait for who knows what, and of packs that wait for a
 # model, whose provider says by itself when it is too many.
 CONCURRENCY, WIDE_CONCURRENCY = 16, 64
-MOST_LANES = 64
+BATCH_CONCURRENCY = 5_000
+"""Where a judge is asked in batches: each record in flight may be a question of the next one."""
+MOST_LANES = 512
 MUST_BE_NAMED = {
     "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
     "embed": ("an embedding model", "Name one: --embed-model MODEL, with --embed-base-url or --embed-provider."),
@@ -95,6 +97,7 @@ def make_plan(
     concurrency: int | None,
     processes: int | None = None,
     bound: frozenset[str] = frozenset(),
+    is_batched: bool = False,
     on_progress: Progress | None = None,
 ) -> Plan:
     """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
@@ -115,7 +118,9 @@ def make_plan(
     instances = []
     for session, one in enumerate(found, 1):
         if one.key not in groups:
-            groups[one.key] = _group(one, concurrency, processes, on_progress)
+            waits = is_batched and any("judge" in other.info.asks for other in found if other.key == one.key)
+            of_group = concurrency or (BATCH_CONCURRENCY if waits else None)
+            groups[one.key] = _group(one, of_group, processes, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
         params_given = check_params(one.name, one.info.params, dict(one.want.params))

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.errors import UsageError
 from evalsi_kernel.data_path import check_path
+from evalsi_kernel.errors import UsageError
 from evalsi_kernel.planning import Wanted
 from evalsi_kernel.sources import Source
 
@@ -26,7 +26,8 @@ class Request(NamedTuple):
         params: evaluator's name → its params, for those that do not carry their own.
         mapping: field → path, from `--map`.
         limit: score so many records only; None scores all.
-        concurrency: records in flight at once where evaluators wait; None takes 16, or 64 where a pack asks a judge.
+        concurrency: records in flight at once where evaluators wait; None takes 16, 64 where a pack asks a judge,
+            or 5,000 where it asks in batches.
         processes: of a pack that computes; None takes one a core.
         cluster_by: the metadata key that names a record's cluster.
         confidence: level of the intervals, between 0 and 1.

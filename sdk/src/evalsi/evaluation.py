@@ -131,6 +131,7 @@ def evaluate(
     ci: str = "auto",
     judge: str | Mapping[str, Any] | None = None,
     embed: str | Mapping[str, Any] | None = None,
+    batch: bool = False,
     cache: bool = True,
     budget: Mapping[str, float] | None = None,
     prices: str | Path | None = None,
@@ -141,19 +142,18 @@ def evaluate(
 
     Args:
         data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame.
-        evaluators: names of the catalog, files and modules as `--evaluators` takes them, functions and classes, or
-            dicts with `ref`, `name` and `params`.
+        evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
         mapping: record field → column, such as `{"input": "question"}`.
         params: evaluator's name → its params.
         limit: score so many records only.
-        concurrency: records in flight at once where evaluators wait; None takes 16, or 64 where a pack asks a judge.
+        concurrency: records in flight at once where evaluators wait; None takes 16, 64 with a judge, 5,000 in batches.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
         confidence, ci: level of the intervals; "auto" or "bootstrap".
-        judge: the model that judges: its name, or a dict such as `{"model": …, "base_url": …}` with what `--judge-…`
-            says of it. There is no default.
+        judge: the model that judges, by name or as a dict such as `{"model": …, "base_url": …}`; there is no default.
         embed: the model that makes embeddings, likewise.
+        batch: ask the judge in batches, for half the price and with hours to answer.
         cache: take replies of models from the cache, and keep new ones there.
-        budget: what all calls to models together may cost: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
+        budget: what all calls to models may cost together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
         prices: a file of prices (TOML) that go before those that come along.
         output: also write `results.json` there, even when interrupted.
         quiet: say nothing on stderr while environments are built.
@@ -173,7 +173,7 @@ def evaluate(
         cluster_by=cluster_by,
         confidence=confidence,
         ci=ci,
-        models=_models(judge, embed, cache=cache, budget=budget or {}, prices=prices),
+        models=_models(judge, embed, batch=batch, cache=cache, budget=budget or {}, prices=prices),
         output=None if output is None else Path(output),
         keep_results=True,
     )
@@ -245,6 +245,7 @@ def _models(
     judge: str | Mapping[str, Any] | None,
     embed: str | Mapping[str, Any] | None,
     *,
+    batch: bool,
     cache: bool,
     budget: Mapping[str, float],
     prices: str | Path | None,
@@ -267,7 +268,10 @@ def _models(
     if unknown := budget.keys() - {"usd", "tokens"}:
         raise UsageError(f"budget has the key {sorted(unknown)[0]!r}.", "Its keys are usd and tokens.")
     tokens = None if "tokens" not in budget else int(budget["tokens"])
-    return BrokerSettings(roles, cache, tokens, budget.get("usd"), None if prices is None else Path(prices))
+    if batch and PRIMARY not in roles:
+        raise UsageError("batch is about a judge, and none is named.", "Name one with judge.")
+    file = None if prices is None else Path(prices)
+    return BrokerSettings(roles, cache, tokens, budget.get("usd"), file, batch=batch)
 
 
 def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Load = Callable[[], dict[str, Definition]]
 LEAVE_S = 5.0
-WINDOW = 64
+WINDOW = 512
 """How many `score` requests are taken in: for one that waits, of large records, as many as it may have in flight."""
 _KERNEL_GONE = WireError("protocol.eof", "The kernel went away.", "", "kernel")
 
@@ -61,6 +61,7 @@ class Host:
         version: of the pack, for `hello`.
         load: imports the pack and gives its evaluators; called once, on `hello`.
         window: how many `score` requests the kernel may have open.
+        on_greeted: called once, by the thread that works, when hello is answered.
         on_over: called once, by the reader's thread, as soon as the session is over; work may still go on then.
     """
 
@@ -72,10 +73,12 @@ class Host:
         load: Load,
         *,
         window: int = WINDOW,
+        on_greeted: Callable[[], object] | None = None,
         on_over: Callable[[], object] | None = None,
     ) -> None:
         self.window = window
         self._channel = channel
+        self._on_greeted = on_greeted
         self._on_over = on_over
         self._machine = Machine("pack", window=window)
         self._lock = threading.Lock()
@@ -96,6 +99,8 @@ class Host:
         try:
             while (request := self._inbox.get()) is not None:
                 self._work.do(request)
+                if request.method == "hello" and self._on_greeted is not None:
+                    self._on_greeted()
                 if request.method == "bye":
                     break
         finally:
