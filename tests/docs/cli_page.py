@@ -1,4 +1,4 @@
-"""docs/reference/cli.md, from the parsers of the command.
+"""docs/reference/cli.md, from the parsers of the command, those of the installed extensions among them.
 
 It must not know a command; a command that is new is on the page by itself.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from evalsi_cli.main import COMMANDS, build_parser
+from evalsi_cli.main import build_parser
 from tests.docs.markdown import WRITTEN, code, joined, table
 
 HEAD = """\
@@ -29,7 +29,7 @@ def page() -> str:
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command, with its flags; of a command of several actions, the parser of each action."""
     parsers: dict[str, argparse.ArgumentParser] = {}
-    for name in COMMANDS:
+    for name in _choices(build_parser()):
         command = _choices(build_parser(name))[name]
         actions = _choices(command)
         parsers |= {f"{name} {action}": parser for action, parser in actions.items()} or {name: command}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from evalsi_cli.main import COMMANDS
 from tests.docs import cli_page, evaluators_page, python_page
 from tests.docs.reference import COMMAND, FOLDER, PAGES, main, stale, write
+
+EXTENSIONS = FOLDER.parents[1] / "plugins" / "extensions"
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -26,9 +29,15 @@ def test_a_page_that_is_missing_or_was_edited_is_found(tmp_path: Path, capsys: p
     assert capsys.readouterr().err.count("Run: ") == len(stale())
 
 
+def commands_of_extensions() -> set[str]:
+    """Those that the extensions of the repository say that they bring."""
+    tables = [tomllib.loads(path.read_text("utf-8")) for path in EXTENSIONS.glob("*/src/*/extension.toml")]
+    return {name for table in tables for name in table["provides"].get("commands", {})}
+
+
 def test_every_flag_of_every_command_is_on_its_page_and_says_what_it_does() -> None:
     text = (FOLDER / "cli.md").read_text(encoding="utf-8")
-    assert {name.split()[0] for name in cli_page.command_parsers()} == set(COMMANDS)
+    assert {name.split()[0] for name in cli_page.command_parsers()} == {*COMMANDS, *commands_of_extensions()}
     for name, parser in cli_page.command_parsers().items():
         section = text.partition(f"## evalsi {name}\n")[2].partition("\n## ")[0]
         for action in cli_page.arguments_of(parser):

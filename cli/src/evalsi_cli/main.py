@@ -9,7 +9,8 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from evalsi_cli.faults import exit_code_of
@@ -22,11 +23,12 @@ CLOSED_PIPE = 141
 COMMANDS = {
     "eval": ("evalsi_cli.commands.eval", "score outputs that exist"),
     "catalog": ("evalsi_cli.commands.catalog", "list evaluators, what they need and their params"),
-    "cache": ("evalsi_cli.commands.cache", "look into the cache of model replies, and prune it"),
     "doctor": ("evalsi_cli.commands.doctor", "check this machine and the packs"),
     "completion": ("evalsi_cli.commands.completion", "print the shell's completion script"),
     "version": ("evalsi_cli.commands.version", "print the version"),
 }
+# What tends the tool itself is listed after what extensions bring.
+UPKEEP = ("doctor", "completion", "version")
 
 
 # Loading makes thousands of objects that stay; looking for garbage among them costs a tenth of a short command.
@@ -72,8 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    parser = build_parser(first_word(words))
-    if "_ARGCOMPLETE" in os.environ:
+    is_completing = "_ARGCOMPLETE" in os.environ
+    # While the shell completes, what was typed so far stands there and not among the arguments.
+    parser = build_parser(first_word(os.environ.get("COMP_LINE", "").split()[1:] if is_completing else words))
+    if is_completing:
         import argcomplete  # Only while the shell completes.
 
         argcomplete.autocomplete(parser)
@@ -86,33 +90,30 @@ def _run(words: list[str]) -> int:
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser of all commands; the flags of `only` (None: of every command) are loaded."""
+    """The parser of all commands; of `only` the flags are loaded too."""
     parser = Parser(prog="evalsi", description="One tool that answers: how good is it?", epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    wants_all = "_ARGCOMPLETE" in os.environ
-    for name, (module, summary) in COMMANDS.items():
-        command = _add(commands, name, summary)
-        if wants_all or name == only:
-            _configure(command, importlib.import_module(module))
-    if only not in COMMANDS:
-        # Only who asks for all there is, or for what is not here, pays for the index of extensions.
-        from evalsi_cli.extension_commands import extension_commands, load_command
-
-        for name, summary in extension_commands().items():
-            command = _add(commands, name, summary)
-            if wants_all or name == only:
-                _configure(command, load_command(name))
+    for name, (summary, load) in _commands(only).items():
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+        if name == only:
+            loaded = load()
+            loaded.configure(command)
+            command.set_defaults(run=loaded.run)
     return parser
 
 
-def _add(commands: Any, name: str, summary: str) -> Parser:
-    parser: Parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-    return parser
+def _commands(only: str | None) -> dict[str, tuple[str, Callable[[], Any]]]:
+    """The line that --help shows for each command, and what loads it, in the order of --help."""
+    own = {name: (summary, partial(importlib.import_module, module)) for name, (module, summary) in COMMANDS.items()}
+    if only in own:
+        return {**own}
+    # Only who asks for all there is, or for what is not here, pays for the index of extensions.
+    from evalsi_cli.extension_commands import extension_commands, load_command
 
-
-def _configure(parser: Parser, command: Any) -> None:
-    command.configure(parser)
-    parser.set_defaults(run=command.run)
+    brought = {name: (summary, partial(load_command, name)) for name, summary in extension_commands().items()}
+    upkeep = {name: own.pop(name) for name in UPKEEP}
+    # A name of ours stays ours.
+    return {**own, **brought, **own, **upkeep}
 
 
 EPILOG = "`evalsi COMMAND --help` shows a command's flags. `evalsid COMMAND` is the same."

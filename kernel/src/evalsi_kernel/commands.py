@@ -54,7 +54,11 @@ class Command(Protocol):
     """One command. Results go to standard output, everything else to standard error."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add flags and arguments."""
+        """Add flags and arguments.
+
+        A command of several actions adds them with `parser.add_subparsers(dest="action")`, so that a mistaken flag is
+        met with the nearest one of its action.
+        """
         ...
 
     def run(self, options: argparse.Namespace) -> int:

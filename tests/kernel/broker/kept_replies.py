@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[3]
 IDENTITY = {"provider": "openai-compatible", "model": "small-1", "base_url": "http://localhost:8000/v1"}
 BOUND_S = 60.0
 COUNT = 500
+EACH = 200
+"""Replies that each process of `putting` puts."""
 
 T = TypeVar("T")
 
@@ -141,3 +143,31 @@ def held(path: Path, *statements: str) -> Iterator[Callable[[], None]]:
     finally:
         if process.poll() is None:
             let_go()
+
+
+# Says that it is ready, and begins when all are told to.
+PUT = """
+import asyncio, sys
+from pathlib import Path
+from tests.kernel.broker.kept_replies import put_all
+print("ready", flush=True)
+sys.stdin.readline()
+for start in range(int(sys.argv[2]), int(sys.argv[3]), 50):
+    print(asyncio.run(put_all(Path(sys.argv[1]), range(start, start + 50))))
+"""
+
+
+def all_at_once(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """Let them begin together; what each prints after."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return [process.communicate(timeout=BOUND_S)[0] for process in processes]
+
+
+def putting(path: Path, processes: int) -> list[subprocess.Popen[str]]:
+    return [beside(PUT, path, str(number * EACH), str((number + 1) * EACH)) for number in range(processes)]

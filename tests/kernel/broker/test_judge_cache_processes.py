@@ -4,47 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.broker.cache_prune import Bounds, prune
 from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import opened
 from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import BOUND_S, beside, bounded, fill, found, key, reply, sql
+from tests.kernel.broker.kept_replies import (
+    BOUND_S,
+    EACH,
+    all_at_once,
+    beside,
+    bounded,
+    found,
+    key,
+    putting,
+    reply,
+    sql,
+)
 
 PROCESSES = 6
-EACH = 200
-
-# Says that it is ready, and begins when all are told to.
-PUT = """
-import asyncio, sys
-from pathlib import Path
-from tests.kernel.broker.kept_replies import put_all
-print("ready", flush=True)
-sys.stdin.readline()
-for start in range(int(sys.argv[2]), int(sys.argv[3]), 50):
-    print(asyncio.run(put_all(Path(sys.argv[1]), range(start, start + 50))))
-"""
-
-
-def all_at_once(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
-    """Let them begin together; what each prints after."""
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    return [process.communicate(timeout=BOUND_S)[0] for process in processes]
-
-
-def putting(path: Path, processes: int) -> list[subprocess.Popen[str]]:
-    return [beside(PUT, path, str(number * EACH), str((number + 1) * EACH)) for number in range(processes)]
 
 
 def test_processes_that_make_the_file_and_write_to_it_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -62,38 +41,6 @@ def test_processes_that_find_the_same_damaged_file_set_it_aside_once(tmp_path: P
     assert aside.read_bytes().startswith(b"I am no database. ")
     assert printed.count(f"It is kept as {aside}.") == 1
     assert bounded(lambda: found(path, range(PROCESSES * EACH))) == (set(range(PROCESSES * EACH)), [])
-
-
-def test_a_run_reads_and_writes_while_another_process_prunes(tmp_path: Path) -> None:
-    path = fill(tmp_path / "replies.sqlite", range(PROCESSES * EACH))
-    notes: list[str] = []
-
-    async def work() -> None:
-        cache = JudgeCache(path, notes.append)
-        await cache.start()
-        writers = putting(path, 2)
-        done = asyncio.create_task(asyncio.to_thread(all_at_once, writers))
-        rounds = 0
-        while not done.done() or rounds < 10:
-            rounds += 1
-            for number in range(0, PROCESSES * EACH, 7):
-                assert await cache.get(key(number).digest) in (None, reply(number))
-                cache.put(key(number), reply(number))
-            await asyncio.to_thread(prune_some, path, rounds)
-        assert await done == ["[]\n" * (EACH // 50)] * 2
-        cache.put(key(1), reply(1))
-        await cache.close()
-
-    bounded(work)
-    assert notes == []
-    assert bounded(lambda: found(path, [1])) == ({1}, [])
-    assert sql(path, "PRAGMA integrity_check") == [("ok",)]
-
-
-def prune_some(path: Path, number: int) -> None:
-    bounds = [Bounds(everything=True), Bounds(max_bytes=100_000), Bounds(unused_for_s=0.0), Bounds(model="small-1")]
-    with opened(path) as connection:
-        prune(connection, bounds[number % len(bounds)])
 
 
 KILLED = """

@@ -5,10 +5,7 @@ It must not know who reads or writes replies, nor what a run does when there is 
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from evalsi_kernel.errors import CacheError
@@ -69,24 +66,6 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
         connection.close()
         raise
     return connection
-
-
-@contextmanager
-def opened(path: Path, *, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
-    """A connection to a file that is there, for a look at it or to prune it.
-
-    Raises:
-        CacheError: as `connect`; also when what is done inside the block fails.
-    """
-    connection = connect(path, wait_s=wait_s, may_create=False)
-    # Text that is damaged is still shown.
-    connection.text_factory = lambda text: text.decode("utf-8", "replace")
-    try:
-        yield connection
-    except sqlite3.Error as error:
-        raise fault_of(path, error) from error
-    finally:
-        connection.close()
 
 
 def lock_path(path: Path) -> Path:
@@ -160,17 +139,6 @@ def _create(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
 def _version(connection: sqlite3.Connection) -> int:
     [(version,)] = connection.execute("PRAGMA user_version").fetchall()
     return int(version)
-
-
-def is_there(path: Path) -> bool:
-    """Whether there is a cache file, or something in its place that cannot be looked at."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def files_of(path: Path) -> list[Path]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.broker.cache_explain import entries_under, nearest_entry
-from evalsi_kernel.broker.cache_store import opened
 from evalsi_kernel.broker.judge_key import JudgeKey
+from evalsi_replies.explain import entries_under, nearest_entry
+from evalsi_replies.opening import opened
 from tests.kernel.broker.kept_replies import fill, key, sql
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalsi_cli.asked import Asked, asked_in_file, asked_in_results
 from evalsi_kernel.broker.judge_key import differing
 from evalsi_kernel.errors import ConfigError
+from evalsi_replies.asked import Asked, asked_in_file, asked_in_results
 from tests.kernel.broker.kept_replies import IDENTITY, key, question
 
 

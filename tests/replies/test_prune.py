@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.broker.cache_contents import contents, size_on_disk
-from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
-from evalsi_kernel.broker.cache_store import opened
 from evalsi_kernel.errors import CacheError
+from evalsi_replies.contents import contents, size_on_disk
+from evalsi_replies.opening import opened
+from evalsi_replies.prune import Bounds, prune, would_prune
 from tests.kernel.broker.kept_replies import bounded, fill, found, held, key, sql
 
 COUNT = 2000

@@ -229,11 +229,11 @@ def test_stats_name_the_files_that_were_set_aside(path: Path) -> None:
     assert json.loads(cache(path, "stats", "--format", "json").out)["set_aside"] == [str(aside)]
 
 
-def test_help_loads_no_database() -> None:
+def test_help_loads_neither_the_extension_nor_a_database() -> None:
     script = (
         "import sys; from evalsi_cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'sqlite3', '_sqlite3'} & set(sys.modules)))"
+        "print(sorted({'sqlite3', '_sqlite3', 'evalsi_replies'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalsi_cli.measures import moment_text, parse_size_bytes, parse_span_s, size_text
 from evalsi_kernel.errors import UsageError
+from evalsi_replies.measures import moment_text, parse_size_bytes, parse_span_s, size_text
 
 
 @pytest.mark.parametrize(("text", "hours"), [("12h", 12), ("30d", 720), ("2w", 336), ("0.5d", 12), ("1 D", 24)])

@@ -1,6 +1,6 @@
 """`evalsi cache`: what the cache of model replies holds, what to remove from it, and why an ask hits or misses.
 
-It turns flags into bounds and keys, and what the kernel finds into text or JSON; it must not know SQLite.
+It turns flags into bounds and keys, and what is found into text or JSON; it must not know SQLite.
 """
 
 from __future__ import annotations
@@ -11,80 +11,85 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsi_cli.asked import Asked, asked_in_file, asked_in_results
-from evalsi_cli.faults import OK
-from evalsi_cli.measures import moment_text, parse_size_bytes, parse_span_s, size_text
-from evalsi_cli.terminal import as_json
-from evalsi_kernel.broker.cache_contents import ModelShare, contents, size_on_disk
-from evalsi_kernel.broker.cache_explain import Entry, entries_under, nearest_entry
-from evalsi_kernel.broker.cache_prune import Bounds, prune, would_prune
 from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import default_cache_path, is_there, opened
+from evalsi_kernel.broker.cache_store import default_cache_path
+from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.suggestions import choose
 from evalsi_kernel.table import display_width, printable
 
-SHORT_DIGITS = 16
+from .asked import Asked, asked_in_file, asked_in_results
+from .contents import ModelShare, contents, size_on_disk
+from .explain import Entry, entries_under, nearest_entry
+from .measures import moment_text, parse_size_bytes, parse_span_s, size_text
+from .opening import is_there, opened
+from .prune import Bounds, prune, would_prune
+
+OK = 0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands and their flags."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
-    summary = "show what is kept"
-    stats = actions.add_parser("stats", help=summary, description=f"{summary.capitalize()}.")
-    stats.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
+class Cache:
+    """The command."""
 
-    summary = "remove replies and free their room"
-    pruning = actions.add_parser("prune", help=summary, description=f"{summary.capitalize()}.")
-    pruning.add_argument("--older-than", metavar="SPAN", help="what was not used for so long: 12h, 30d, 2w")
-    pruning.add_argument(
-        "--max-size", metavar="SIZE", help="the least recently used, until the file is no larger: 500MB"
-    )
-    pruning.add_argument(
-        "--model", metavar="NAME", help="this model's replies; with --older-than, the old ones of them"
-    )
-    pruning.add_argument("--all", action="store_true", help="everything")
-    pruning.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
+    def __init__(self, toolkit: Toolkit) -> None:
+        self._toolkit = toolkit
 
-    summary = "say whether an ask would be answered from the cache, and if not, why"
-    explain = actions.add_parser("explain", help=summary, description=f"{summary.capitalize()}.")
-    explain.add_argument("key", nargs="?", metavar="KEY", help="a reply's key, or how it begins")
-    explain.add_argument("--results", type=Path, metavar="FILE", help="take the keys from a results.json")
-    explain.add_argument("--record", metavar="ID", help="of this record, with --results")
-    explain.add_argument("--evaluator", metavar="NAME", help="of this evaluator, with --results (all that asked)")
-    explain.add_argument("--ask", type=Path, metavar="FILE", help="take an ask from a JSON file")
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the subcommands and their flags."""
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+        summary = "show what is kept"
+        stats = actions.add_parser("stats", help=summary, description=f"{summary.capitalize()}.")
+        stats.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
 
+        summary = "remove replies and free their room"
+        pruning = actions.add_parser("prune", help=summary, description=f"{summary.capitalize()}.")
+        pruning.add_argument("--older-than", metavar="SPAN", help="what was not used for so long: 12h, 30d, 2w")
+        pruning.add_argument(
+            "--max-size", metavar="SIZE", help="the least recently used, until the file is no larger: 500MB"
+        )
+        pruning.add_argument(
+            "--model", metavar="NAME", help="this model's replies; with --older-than, the old ones of them"
+        )
+        pruning.add_argument("--all", action="store_true", help="everything")
+        pruning.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
 
-def run(options: argparse.Namespace) -> int:
-    """Do it; raises `UsageError` without an action, and `CacheError` when the file cannot be used."""
-    if options.action is None:
-        raise UsageError("`evalsi cache` needs to know what to do.", "Give stats, prune or explain.")
-    actions: dict[str, Callable[[argparse.Namespace, Path], Iterator[str]]] = {
-        "stats": _stats,
-        "prune": _prune,
-        "explain": _explain,
-    }
-    for line in actions[options.action](options, default_cache_path()):
-        print(line)
-    return OK
+        summary = "say whether an ask would be answered from the cache, and if not, why"
+        explain = actions.add_parser("explain", help=summary, description=f"{summary.capitalize()}.")
+        explain.add_argument("key", nargs="?", metavar="KEY", help="a reply's key, or how it begins")
+        explain.add_argument("--results", type=Path, metavar="FILE", help="take the keys from a results.json")
+        explain.add_argument("--record", metavar="ID", help="of this record, with --results")
+        explain.add_argument("--evaluator", metavar="NAME", help="of this evaluator, with --results (all that asked)")
+        explain.add_argument("--ask", type=Path, metavar="FILE", help="take an ask from a JSON file")
 
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it; raises `UsageError` without an action, and `CacheError` when the file cannot be used."""
+        if options.action is None:
+            raise UsageError("`evalsi cache` needs to know what to do.", "Give stats, prune or explain.")
+        actions: dict[str, Callable[[argparse.Namespace, Path], Iterator[str]]] = {
+            "stats": self._stats,
+            "prune": _prune,
+            "explain": _explain,
+        }
+        for line in actions[options.action](options, default_cache_path()):
+            print(line)
+        return OK
 
-def _stats(options: argparse.Namespace, path: Path) -> Iterator[str]:
-    shares: list[ModelShare] = []
-    if is_there(path):
-        with opened(path) as connection:
-            shares = list(contents(connection))
-    aside = set_aside_before(path)
-    if options.format == "json":
-        yield as_json(_stats_json(path, shares, aside))
-        return
-    yield f"{printable(str(path))}{'' if is_there(path) else ' (not there yet)'}"
-    yield f"{_count(sum(share.entries for share in shares))} · {size_text(size_on_disk(path))} on disk"
-    if shares:
-        yield ""
-        yield from _table(shares)
-    for one in aside:
-        yield f"damaged, set aside: {printable(str(one))}, {size_text(one.stat().st_size)}"
+    def _stats(self, options: argparse.Namespace, path: Path) -> Iterator[str]:
+        shares: list[ModelShare] = []
+        if is_there(path):
+            with opened(path) as connection:
+                shares = list(contents(connection))
+        aside = set_aside_before(path)
+        if options.format == "json":
+            yield self._toolkit.as_json(_stats_json(path, shares, aside))
+            return
+        yield f"{printable(str(path))}{'' if is_there(path) else ' (not there yet)'}"
+        yield f"{_count(sum(share.entries for share in shares))} · {size_text(size_on_disk(path))} on disk"
+        if shares:
+            yield ""
+            yield from _table(shares)
+        for one in aside:
+            yield f"damaged, set aside: {printable(str(one))}, {size_text(one.stat().st_size)}"
 
 
 def _stats_json(path: Path, shares: list[ModelShare], aside: list[Path]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Looks into the cache of model replies, and prunes it, for Evals.si."""
