@@ -6,14 +6,18 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import EVALSI, write_jsonl
 
 SLOW = '''
+import re
 import time
 from evalsi import evaluator
 
@@ -23,6 +27,12 @@ def busy(record) -> bool:
     end = time.monotonic() + 0.02
     while time.monotonic() < end:
         pass
+    return True
+
+@evaluator
+def greedy(record) -> bool:
+    """Holds the interpreter and never lets go."""
+    re.match("(a|aa)+$", "a" * 100 + "b")
     return True
 
 @evaluator
@@ -44,7 +54,7 @@ def running(folder: Path, evaluator: str) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.communicate(timeout=20)
 
 
 def children_of(process: subprocess.Popen[str]) -> list[str]:
@@ -73,11 +83,12 @@ def wait_for_pack(process: subprocess.Popen[str], *, besides: str = "") -> str:
     raise AssertionError("the pack never began to score")
 
 
-def test_one_interrupt_answers_soon_and_keeps_what_was_finished(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: str(number.name))
+def test_one_interrupt_answers_soon_and_keeps_what_was_finished(tmp_path: Path, number: signal.Signals) -> None:
     with running(tmp_path, "busy") as process:
         wait_for_pack(process)
         started = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=20)
         assert time.monotonic() - started < ANSWER_S
         assert process.returncode == 130
@@ -128,3 +139,23 @@ def test_a_pack_process_that_is_killed_in_mid_run_costs_at_most_one_record(tmp_p
         process.communicate(timeout=20)
     found = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert [one["outcome"] for one in found["results"]].count("error") <= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")
+@pytest.mark.parametrize("evaluator", ["stuck", "greedy"])
+def test_no_pack_outlives_a_command_that_is_killed(tmp_path: Path, evaluator: str) -> None:
+    with running(tmp_path, evaluator) as process:
+        wait_for_pack(process)
+        children = children_of(process)
+        process.kill()
+        end = time.monotonic() + 10
+        while any(is_running(child) for child in children) and time.monotonic() < end:
+            os.sched_yield()
+        assert [child for child in children if is_running(child)] == []
+
+
+def is_running(child: str) -> bool:
+    try:
+        return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalsi_datasets import lines
 from evalsi_datasets.file_bytes import FileBytes
 from evalsi_datasets.json_document import JsonDocument
 from evalsi_datasets.jsonl import JsonLines
@@ -309,3 +310,14 @@ def test_any_objects_come_back_whatever_the_line_ends_and_blocks(
     assert [number for number, _ in reading.numbered] == [
         1 + sum(end.count(b"\n") for end in ends[:index]) for index in range(len(objects))
     ]
+
+
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(qa: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 3 * 2**20)
+    qa.write_bytes(b'{"output": "fine"}\n{"output": "' + b"x" * 4 * 2**20 + b'"}\n')
+    message, _, rows = fault_of(qa)
+    assert message == "qa.jsonl, line 2: it has no end within 3 MiB."
+    assert [row["output"] for row in rows] == ["fine"]
+    monkeypatch.undo()
+    reading = drain(JsonLines(FileBytes("/dev/zero", "/dev/zero")))
+    assert "/dev/zero, line 1: it has no end within 256 MiB." in str(reading.fault)

@@ -99,7 +99,11 @@ def _ctrl_c_calls(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def stopped_by_interrupt(stop: asyncio.Event, on_stop: Callable[[], None]) -> Iterator[None]:
-    """While it holds, Ctrl-C sets `stop` and calls `on_stop`; a second one cancels the running task."""
+    """While it holds, Ctrl-C sets `stop` and calls `on_stop`; a second one cancels the running task.
+
+    So does SIGTERM, by which schedulers and CI systems end what takes too long, unless the program has a use of its own
+    for it.
+    """
     loop, task, thread = asyncio.get_running_loop(), asyncio.current_task(), threading.current_thread()
 
     def interrupted() -> None:
@@ -117,11 +121,16 @@ def stopped_by_interrupt(stop: asyncio.Event, on_stop: Callable[[], None]) -> It
         finally:
             thread.on_interrupt = before
     elif thread is threading.main_thread() and sys.platform != "win32":
-        loop.add_signal_handler(signal.SIGINT, interrupted)
+        ours = [signal.SIGINT]
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            ours.append(signal.SIGTERM)
+        for number in ours:
+            loop.add_signal_handler(number, interrupted)
         try:
             yield
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            for number in ours:
+                loop.remove_signal_handler(number)
     else:
         yield
 

@@ -16,6 +16,7 @@ from typing import NoReturn
 from evalsi.definition import Definition
 from evalsi.host import Host, Load
 from evalsi.loading import from_file, from_module
+from evalsi.parent import end_with_parent
 from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
 
 SWITCH_INTERVAL_S = 0.0005
@@ -69,7 +70,9 @@ def start(
     if listen:
         _listen(listen, name or module or file, version, load)
     else:
-        Host(take_standard_streams(), name or module or file, version, load, on_over=_leave_soon).serve()
+        channel = take_standard_streams()
+        name = name or module or file
+        Host(channel, name, version, load, on_greeted=end_with_parent, on_over=_leave_soon).serve()
     # Threads of the pack's libraries must not keep a process alive that has said goodbye.
     sys.stderr.flush()
     os._exit(0)

@@ -85,7 +85,7 @@ class Delimited(FileSource):
             self._refuse_grammar(first, reader.line_num, str(cause))
 
     def _lines(self) -> Iterator[str]:
-        for batch in line_batches(self._data.blocks()):
+        for batch in line_batches(self._data.blocks(), self.name):
             for number, line in enumerate(batch.lines, batch.first):
                 where = f"{self.name}, line {number}"
                 text = decode_utf8(line, where, self._data.head, first=number == 1, ended=batch.ended)

@@ -30,7 +30,7 @@ class JsonLines(FileSource):
         Raises:
             DatasetError: a line is no JSON object; the message says where and why.
         """
-        for batch in line_batches(self._data.blocks()):
+        for batch in line_batches(self._data.blocks(), self.name):
             lines = batch.lines
             if batch.first == 1 and len(lines) < _FEW_LINES:
                 yield from self._read_carefully(batch)

@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from evalsi_kernel.errors import DatasetError
+
 MAX_LINES = 1024
+MAX_LINE_BYTES = 256 * 1024 * 1024
+"""Four times what can be sent to an evaluator; what has no end by then is no line."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -28,19 +32,33 @@ class LineBatch:
     ended: bool
 
 
-def line_batches(blocks: Iterable[bytes]) -> Iterator[LineBatch]:
-    """All lines, in a batch or more for each block that ends at least one."""
-    first = 1
+def line_batches(blocks: Iterable[bytes], name: str) -> Iterator[LineBatch]:
+    """All lines, in a batch or more for each block that ends at least one.
+
+    Args:
+        blocks: the stream.
+        name: what it is called in errors.
+
+    Raises:
+        DatasetError: a line is longer than 256 MiB; what came before it comes first.
+    """
+    first, held_bytes = 1, 0
     # A line longer than a block is joined once, when its end is found.
     pieces: list[bytes] = []
     for block in blocks:
         before, newline, after = block.rpartition(b"\n")
         if not newline:
             pieces.append(block)
+            held_bytes += len(block)
+            if held_bytes > MAX_LINE_BYTES:
+                raise DatasetError(
+                    f"{name}, line {first}: it has no end within {MAX_LINE_BYTES // 2**20} MiB.",
+                    "See whether this is the right file; each record stands on a line of its own.",
+                )
             continue
         pieces.append(before)
         lines = b"".join(pieces).split(b"\n")
-        pieces = [after]
+        pieces, held_bytes = [after], len(after)
         for start in range(0, len(lines), MAX_LINES):
             yield _batch(first + start, lines[start : start + MAX_LINES], ended=True)
         first += len(lines)
