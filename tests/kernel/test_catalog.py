@@ -162,6 +162,22 @@ def test_builtin_means_no_pack_of_a_publisher(catalog: Catalog) -> None:
     assert refused(catalog, "builtin/tone").code == "config.unknown_evaluator"
 
 
+def test_a_short_name_means_a_framework_s_evaluator_only_where_no_other_pack_has_it(tmp_path: Path) -> None:
+    write_pack(tmp_path / "rag", "rag", "faithfulness")
+    manifest = write_pack(tmp_path / "ragas", "ragas", "faithfulness", "rubrics-score")
+    manifest.write_text(manifest.read_text("utf-8").replace("[run]", 'wraps = "Ragas"\n[run]'), "utf-8")
+    catalog = load_catalog([tmp_path], tmp_path / "cache")
+    meant = {
+        "faithfulness": "rag/faithfulness",
+        "builtin/faithfulness": "rag/faithfulness",
+        "ragas/faithfulness": "ragas/faithfulness",
+        "rubrics-score": "ragas/rubrics-score",
+    }
+    assert {ref: catalog.resolve(ref).ref for ref in meant} == meant
+    again = load_catalog([tmp_path], tmp_path / "cache")
+    assert again.packs == catalog.packs
+
+
 def test_a_version_that_is_not_there_is_answered_with_the_one_that_is(catalog: Catalog) -> None:
     error = refused(catalog, "latency@1")
     assert error.code == "config.evaluator_version"

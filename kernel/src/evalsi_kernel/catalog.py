@@ -20,7 +20,7 @@ from evalsi_kernel.suggestions import did_you_mean
 
 MANIFEST = "plugin.toml"
 # Part of the cache's key; raise it whenever the cache or the rules of a manifest change.
-_FORMAT = 1
+_FORMAT = 2
 _LISTED_AT_MOST = 12
 
 
@@ -146,12 +146,15 @@ class Catalog(NamedTuple):
         return admitted[0]
 
     def _named(self, ref: EvaluatorRef) -> list[EvaluatorInfo]:
-        """Those of the ref's name, of any version; a pack of just that name goes before all packs of a publisher."""
+        """Those of the ref's name, of any version; a pack of just that name goes before all packs of a publisher.
+
+        A framework's evaluators often have the names of our own, and then are named with their pack.
+        """
         within: list[list[PackInfo]]
         if not ref.qualifier:
-            within = [list(self.packs)]
+            within = [[pack for pack in self.packs if not pack.wraps], list(self.packs)]
         elif ref.qualifier == "builtin":
-            within = [[pack for pack in self.packs if pack.is_builtin]]
+            within = [[pack for pack in self.packs if pack.is_builtin and not pack.wraps]]
         else:
             within = [
                 [pack for pack in self.packs if pack.name == ref.qualifier],

@@ -84,6 +84,7 @@ class Manifest(Table):
     version: Version
     summary: FilledLine
     protocol: int
+    wraps: Line = ""
     run: Run
     evaluators: Annotated[list[Evaluator], Field(min_length=1)]
 
@@ -115,6 +116,7 @@ class Manifest(Table):
             run.record_timeout_s,
             run.memory_mb,
             evaluators,
+            self.wraps,
         )
 
 

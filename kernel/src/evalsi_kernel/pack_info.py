@@ -143,6 +143,8 @@ class PackInfo(NamedTuple):
         record_timeout_s: how long one record may take.
         memory_mb: a process that holds more is replaced.
         evaluators: in the order of the manifest.
+        wraps: the framework whose evaluators they are, "" for the pack's own; a short name means one of these only
+            where no other pack has it.
     """
 
     name: str
@@ -155,6 +157,7 @@ class PackInfo(NamedTuple):
     record_timeout_s: float = RECORD_TIMEOUT_S
     memory_mb: int = MEMORY_MB
     evaluators: tuple[EvaluatorInfo, ...] = ()
+    wraps: str = ""
 
     @property
     def publisher(self) -> str:
@@ -179,6 +182,7 @@ class PackInfo(NamedTuple):
             "record_timeout_s": self.record_timeout_s,
             "memory_mb": self.memory_mb,
             "evaluators": [evaluator.to_dict() for evaluator in self.evaluators],
+            "wraps": self.wraps,
         }
 
     @classmethod
