@@ -6,7 +6,7 @@ Knows nothing of evaluators, packs or files. A failure is never a number: only s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from .clusters import ClusterSums
@@ -60,28 +60,11 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes under their own names, as JSON values; `ci` as {low, high, level, method}."""
-        ci = self.ci
-        return {
-            "metric": self.metric,
-            "evaluator": self.evaluator,
-            "kind": self.kind,
-            "n": self.n,
-            "mean": self.mean,
-            "std": self.std,
-            "skipped": self.skipped,
-            "errors": self.errors,
-            "cancelled": self.cancelled,
-            "ci": ci and {"low": ci.low, "high": ci.high, "level": ci.level, "method": ci.method},
-            "labels": dict(self.labels),
-            "unit": self.unit,
-            "higher_is_better": self.higher_is_better,
-            "clusters": self.clusters,
-            "judge": self.judge and self.judge._asdict(),
-        }
+        return {**asdict(self), "judge": self.judge and self.judge._asdict()}
 
 
 class MetricAccumulator:
-    """Collects the outcomes of one metric, a column at a time, into its summary.
+    """Collects the scores of one metric, a column at a time, into its summary.
 
     Args:
         metric: the metric's name.
@@ -120,7 +103,6 @@ class MetricAccumulator:
         self._level = level
         self._unit = unit
         self._higher_is_better = higher_is_better
-        self._skipped = self._errors = self._cancelled = 0
         self._sample: PassSample | NumberSample | LabelSample
         if kind == "pass":
             self._sample = PassSample(clustered=clustered)
@@ -162,20 +144,8 @@ class MetricAccumulator:
             raise self._wrong_kind("a label")
         self._sample.add(values)
 
-    def add_skipped(self, n: int) -> None:
-        """Count `n` records that lack what the evaluator needs."""
-        self._skipped += n
-
-    def add_errors(self, n: int) -> None:
-        """Count `n` records on which the evaluator failed."""
-        self._errors += n
-
-    def add_cancelled(self, n: int) -> None:
-        """Count `n` records that were not answered before the end of the run."""
-        self._cancelled += n
-
     def summary(self, interval_method: IntervalMethod | None = None) -> Summary:
-        """The summary of what came so far; more may be added after it.
+        """The summary of what came so far, more of which may come after it; records without a score are not among it.
 
         Args:
             interval_method: makes the interval in place of Wilson's or Student's t.
@@ -193,9 +163,6 @@ class MetricAccumulator:
             n=sample.n,
             mean=measured.mean if measured else None,
             std=measured.std if measured else None,
-            skipped=self._skipped,
-            errors=self._errors,
-            cancelled=self._cancelled,
             ci=measured.interval(self._level, interval_method) if measured else None,
             labels=sample.labels if isinstance(sample, LabelSample) else {},
             unit=self._unit,
