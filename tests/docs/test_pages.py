@@ -31,7 +31,7 @@ def place(page: Path) -> str:
 @pytest.fixture(scope="session", autouse=True)
 def environments() -> None:
     """Environments are built on first use, with a sentence about it; a page shows what a reader sees from then on."""
-    for pack in ("core", "text"):
+    for pack in ("core", "text", "judge"):
         done = evalsi("doctor", pack)
         assert done.code == 0, done.out + done.err
 
