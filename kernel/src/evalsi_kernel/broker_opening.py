@@ -95,11 +95,18 @@ def _with_batches(made: Connector) -> BatchConnector:
 async def _open_batches(made: Connector, batched: BatchConnector, cache: JudgeCache | None, on_note: Note) -> Batches:
     """The batches of a model, where its server has any: that is asked now, before any question is."""
     try:
+        store = await asyncio.to_thread(BatchStore, default_batch_folder())
+        await _check_batches(batched)
+    except BaseException:
+        await made.close()
+        raise
+    return Batches(made.identity, batched, cache=cache, store=store, on_note=on_note, times=BATCH_TIMES)
+
+
+async def _check_batches(batched: BatchConnector) -> None:
+    try:
         await batched.recent(time.time())
     except ProviderError as error:
         # Whatever else is wrong may be mended by the time that there are questions, and is told with them.
         if error.error.code in GONE:
-            await made.close()
             raise ConfigError(f"There are no batches: {error.error.message}", _MEND) from error
-    store = await asyncio.to_thread(BatchStore, default_batch_folder())
-    return Batches(made.identity, batched, cache=cache, store=store, on_note=on_note, times=BATCH_TIMES)

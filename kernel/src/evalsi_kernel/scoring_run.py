@@ -97,9 +97,15 @@ async def _score(
     pools = [Pool(group.launch, group.openings, group.limits, group.first, answer) for group in plan.groups]
     intake = Intake(source, request.mapping, request.limit, request.cluster_by)
     scoring = RunScores(plan, pools, request, method=method, broker=broker, listener=listener)
+
+    def stopping() -> None:
+        if broker is not None:
+            broker.stop()
+        listener.on_note(STOPPING)
+
     try:
         await _start(pools)
-        with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):
+        with stopped_by_interrupt(stop, stopping):
             ending = await score_chunks(intake.chunks(), pools, scoring.take, stop, may_block=source.may_block)
             if ending.status is not Status.PARTIAL and not await finished(scoring.aggregate(), stop):
                 ending = Ending(Status.PARTIAL)

@@ -51,8 +51,14 @@ class Tokens(NamedTuple):
     cache_write: int | None = None
     reasoning: int | None = None
 
+    def plus(self, other: Tokens) -> Tokens:
+        """Both together; what is unknown of either is unknown of both."""
+        pairs = zip(self, other, strict=True)
+        return Tokens(*(None if one is None or two is None else one + two for one, two in pairs))
+
 
 UNKNOWN_TOKENS = Tokens()
+NO_TOKENS = Tokens(0, 0, 0, 0, 0)
 
 
 class Reply(NamedTuple):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Reply
+from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Ask, Reply
 from evalsi_kernel.broker.batch_store import BatchFile
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.broker.retrying import NO_TOKENS, renewed
+from evalsi_kernel.broker.retrying import renewed
 
 End = Reply | ProviderError
 MAYBE_BILLED = "provider.bad_reply"

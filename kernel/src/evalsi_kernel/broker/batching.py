@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
 from evalsi_kernel.broker.batch import Batch, tell
 from evalsi_kernel.broker.batch_following import GONE, BatchFollower, BatchTimes, is_refusal
 from evalsi_kernel.broker.batch_store import BatchFile, BatchStore
@@ -19,7 +19,7 @@ from evalsi_kernel.broker.connector import BatchConnector, ProviderError
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import judge_key
 from evalsi_kernel.broker.prices import input_tokens_bound
-from evalsi_kernel.broker.retrying import NO_TOKENS, THROTTLED, renewed
+from evalsi_kernel.broker.retrying import THROTTLED, renewed
 from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
 from evalsi_kernel.errors import CacheError
 from evalsi_protocol.errors import WireError
@@ -73,6 +73,11 @@ class Batches:
         self._batch_of: dict[str, Batch] = {}
         self._asked_for: dict[str, list[str]] = {}
         self._broken: ProviderError | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Hand in nothing more: the run is about to end."""
+        self._is_stopped = True
 
     @contextmanager
     def question(self, name: str) -> Iterator[None]:
@@ -162,12 +167,14 @@ class Batches:
 
     def _hand_in_pending(self) -> None:
         questions, self._pending, self._pending_bytes = self._pending, {}, 0
-        if questions:
+        if questions and not self._is_stopped:
             self._start(self._hand_in(questions))
 
     async def _hand_in(self, questions: Mapping[str, _Question]) -> None:
         async with self._noting:
             left = self._not_in_a_batch(questions)
+            if not left or self._is_stopped:
+                return
             try:
                 found, file = await asyncio.to_thread(self._note, {name: one.ask for name, one in left.items()})
                 if file is not None:
@@ -191,7 +198,7 @@ class Batches:
         """Batches on file that hold some of these asks, and a new one of the others; no other run does so meanwhile."""
         left, found = dict(asks), []
         with self._store.alone():
-            for file in self._store.all() if left else ():
+            for file in self._store.all():
                 is_ours = file.identity == self._identity and file.is_cached == (self._cache is not None)
                 if file.name in self._batches or not is_ours or left.keys().isdisjoint(file.asks):
                     continue
@@ -312,18 +319,22 @@ class Batches:
 
     def _finish(self, question: str) -> None:
         for custom_id in self._asked_for.pop(question, ()):
-            batch = self._batch_of.pop(custom_id, None)
+            batch = self._batch_of.get(custom_id)
             if batch is not None:
                 batch.finish(custom_id)
+                if batch.error is None:
+                    del self._batch_of[custom_id]
 
     def _take_unused(self, batch: Batch) -> None:
         """Put into the cache what came for questions that this run did not ask, or did not see to their end."""
+        if self._cache is not None and self._cache.fault is not None:
+            return
         for custom_id, end in batch.unused.items():
             ask = batch.file.asks[custom_id]
-            if self._cache is not None and self._cache.fault is None and isinstance(end, Reply) and _fits(ask, end):
+            if self._cache is not None and isinstance(end, Reply) and _fits(ask, end):
                 self._cache.put(judge_key(self._identity, ask), end)
                 batch.finish(custom_id)
-            elif not batch.is_asked(custom_id) and (self._cache is None or self._cache.fault is None):
+            elif isinstance(end, ProviderError) or not batch.is_asked(custom_id):
                 batch.finish(custom_id)
 
     # -- inside ---------------------------------------------------------------------------------------------------

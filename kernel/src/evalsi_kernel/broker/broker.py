@@ -97,6 +97,7 @@ class Broker:
                     "effort": judge.model.effort,
                     "max_tokens": judge.model.max_tokens,
                     "temperature": judge.model.temperature,
+                    "batch": isinstance(judge, Judge) and judge.batches is not None,
                 }
                 for role, judge in self._models().items()
             },
@@ -104,6 +105,12 @@ class Broker:
             "cache": self._cache is not None,
             **self.ledger.whole()._asdict(),
         }
+
+    def stop(self) -> None:
+        """Begin nothing that would outlast the run, which is about to end."""
+        for judge in self.judges.values():
+            if judge.batches is not None:
+                judge.batches.stop()
 
     async def close(self) -> None:
         """Let go of batches and connections, and wait until the cache is written."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol, TypeVar
 
-from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.budget import Budget, BudgetSpent
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.pace import Pace
@@ -33,13 +33,12 @@ class Spent(NamedTuple):
 
     def plus(self, other: Spent) -> Spent:
         """Both together; what is unknown of either is unknown of both."""
-        pairs = zip(self.tokens, other.tokens, strict=True)
-        tokens = Tokens(*(None if one is None or two is None else one + two for one, two in pairs))
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Spent(tokens, (self.cost_usd or 0) + (other.cost_usd or 0) if known else None, self.calls + other.calls)
+        one, two = self.cost_usd, other.cost_usd
+        cost_usd = None if one is None or two is None else one + two
+        return Spent(self.tokens.plus(other.tokens), cost_usd, self.calls + other.calls)
 
 
-NOTHING = Spent(Tokens(0, 0, 0, 0, 0), 0.0)
+NOTHING = Spent(NO_TOKENS, 0.0)
 
 
 class CallFailed(Exception):

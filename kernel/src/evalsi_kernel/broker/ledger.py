@@ -76,20 +76,6 @@ class Bill(NamedTuple):
 class _Sum:
     """A bill that grows."""
 
-    __slots__ = (
-        "asks",
-        "cached",
-        "calls",
-        "counts",
-        "failed",
-        "known",
-        "made",
-        "miscounted",
-        "pico_usd",
-        "unknown",
-        "unknown_tokens",
-    )
-
     def __init__(self) -> None:
         self.asks = self.made = self.calls = self.cached = self.failed = 0
         self.unknown_tokens = self.miscounted = self.unknown = self.pico_usd = 0

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 
+from evalsi_kernel.contents import is_deeper
 from evalsi_kernel.value_schema import same
 
 FENCE = "```"
@@ -54,7 +55,7 @@ def strict_json(text: str) -> Any:
     except ValueError:
         # All that json refuses besides is an integer of more digits than Python reads.
         raise NoJson("it has a number of too many digits") from None
-    if _is_deeper(value, MAX_LEVELS):
+    if isinstance(value, dict | list) and is_deeper(value, MAX_LEVELS):
         raise NoJson("it is nested too deep")
     return value
 
@@ -124,21 +125,6 @@ def _is_alone(text: str, start: int, end: int) -> bool:
     if not _CLOSES.match(after) or (len(after) == _GLANCE and "\n" not in after):
         return False
     return not before.rstrip().endswith("[") and not after.lstrip().startswith(("]", ","))
-
-
-def _is_deeper(value: Any, most: int) -> bool:
-    """Whether lists and objects stand in one another in more levels; without recursion, which has its own limit."""
-    level = [value]
-    for _ in range(most + 1):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _refuse_constant(name: str) -> NoReturn:

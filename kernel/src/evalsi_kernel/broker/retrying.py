@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.pace import Pace
 
@@ -33,7 +33,6 @@ FAILING = 10
 FAILING_S = 120.0
 COLD_TRIES = 4
 """A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
-NO_TOKENS = Tokens(0, 0, 0, 0, 0)
 
 
 class RetryPolicy(NamedTuple):
@@ -190,7 +189,7 @@ class _Tries:
     def failed(self, error: ProviderError, draw: float) -> float:
         """Take in how a try ended; returns how long to wait before the next, or raises the error to end with."""
         policy, breaker = self._policy, self._breaker
-        self.tokens = _sum(self.tokens, taken(error))
+        self.tokens = self.tokens.plus(taken(error))
         self._failures += not _is_throttled(error)
         wait_s = _wait_s(error, self.calls, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
@@ -246,11 +245,6 @@ def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: float) 
 def taken(error: ProviderError) -> Tokens:
     """What a failed call took; one that was refused was not begun, and took nothing where nothing is said."""
     return NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
-
-
-def _sum(one: Tokens, other: Tokens) -> Tokens:
-    """Both together; what is unknown of either is unknown of both."""
-    return Tokens(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))
 
 
 def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
