@@ -56,5 +56,5 @@ TOOLS: Final = (
         "claims, then verdicts",
     ),
     Tool("DeepEval 4.3.1", ("deepeval==4.3.1",), "deepeval", "truths and claims at once, verdicts, reason"),
-    Tool("Inspect 0.3.285", ("inspect-ai==0.3.285", "openai==3.3.0"), "inspect", "one grade"),
+    Tool("Inspect 0.3.285", ("inspect-ai==0.3.285", "openai==3.57.0"), "inspect", "one grade"),
 )
