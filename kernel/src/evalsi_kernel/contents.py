@@ -73,7 +73,7 @@ def a_map(name: str, value: Any) -> dict[str, Any]:
 
 def check_nesting(name: str, value: Any, levels: int) -> None:
     """See that a list or map does not nest more levels than can travel; raises `BadField`."""
-    if _is_deeper(value, levels):
+    if is_deeper(value, levels):
         raise BadField(
             f"{name} is nested deeper than {levels} levels", "Flatten it, or write it as a text that holds JSON."
         )
@@ -89,11 +89,12 @@ def _is_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and maps stand in one another in more levels than these, of which `value`, one of them, is one."""
     if levels == 0:
         return True
     for item in value.values() if type(value) is dict else value:
         kind = type(item)
-        if (kind is dict or kind is list) and _is_deeper(item, levels - 1):
+        if (kind is dict or kind is list) and is_deeper(item, levels - 1):
             return True
     return False

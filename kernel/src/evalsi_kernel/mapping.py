@@ -13,18 +13,7 @@ from evalsi_kernel.contents import a_map
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.suggestions import did_you_mean
 
-FIELDS = (
-    "id",
-    "input",
-    "output",
-    "reference",
-    "context",
-    "trajectory",
-    "usage",
-    "metadata",
-    "provenance",
-    "check",
-)
+FIELDS = ("id", "input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 MISSING = object()
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 

@@ -14,25 +14,6 @@ from typing import Any
 from evalsi_kernel.problems import Problem, inside
 from evalsi_kernel.suggestions import choose
 
-KEYWORDS = (
-    "type",
-    "anyOf",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minLength",
-    "minItems",
-    "items",
-    "properties",
-    "additionalProperties",
-    "required",
-    "default",
-    "title",
-    "description",
-)
 TYPES = {
     "boolean": "true or false",
     "integer": "a whole number",
@@ -54,6 +35,8 @@ LENGTHS: dict[str, tuple[type[str] | type[list[Any]], str]] = {
     "minLength": (str, "characters"),
     "minItems": (list, "items"),
 }
+WITHIN = ("items", "properties", "additionalProperties", "required")
+KEYWORDS = ("type", "anyOf", "enum", "const", *BOUNDS, *LENGTHS, *WITHIN, "default", "title", "description")
 
 
 def value_problems(schema: dict[str, Any], value: Any, at: str, depth: int = 0) -> Iterator[Problem]:
