@@ -1,0 +1,1 @@
+"""Builds, lists and prunes the environments of evaluator packs, for Evals.si."""

@@ -1,0 +1,146 @@
+"""`evalsi plugins`: which packs there are, what their environments take, and which to build or remove.
+
+It turns flags into builds and removals, and what is found into text or JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.describing import describe
+from evalsi_kernel.environments import ensure_environment, environment_state
+from evalsi_kernel.errors import EvalsiError, UsageError
+from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.pack_info import PackInfo
+
+from .on_disk import folder_of, remove, size_bytes, unwanted
+
+OK, ERROR = 0, 1
+
+
+class Row(NamedTuple):
+    """One pack, as `list` shows it."""
+
+    pack: str
+    version: str
+    evaluators: int
+    environment: str
+    size_bytes: int | None
+
+
+class Plugins:
+    """The command."""
+
+    def __init__(self, toolkit: Toolkit) -> None:
+        self._toolkit = toolkit
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the actions and their flags."""
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+        listing = _action(actions, "list", "show the packs, and what their environments take")
+        listing.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
+        sync = _action(actions, "sync", "build the environments of packs from their locks; all packs, or those named")
+        sync.add_argument("packs", nargs="*", metavar="PACK", help="only these")
+        sync.add_argument("--offline", action="store_true", help="take packages from uv's own cache only")
+        doctor = _action(actions, "doctor", "start packs, and compare what they say with their manifests")
+        doctor.add_argument("packs", nargs="*", metavar="PACK", help="only these")
+        pruning = _action(actions, "prune", "remove environments that no installed pack wants")
+        pruning.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it."""
+        if options.action == "list":
+            return self._list(options.format)
+        if options.action == "sync":
+            return _each(options.packs, lambda pack: _sync(pack, offline=options.offline))
+        if options.action == "doctor":
+            return _each(options.packs, _doctor)
+        if options.action == "prune":
+            return _prune(dry_run=options.dry_run)
+        raise UsageError("evalsi plugins needs an action.", "Use list, sync, doctor or prune.")
+
+    def _list(self, form: str) -> int:
+        rows = [_row(pack) for pack in default_catalog().packs]
+        if form == "json":
+            print(self._toolkit.as_json([row._asdict() for row in rows]))
+            return OK
+        width = max((len(row.pack) for row in rows), default=4)
+        print(f"{'pack':<{width}}  version  evaluators  environment      size")
+        for row in rows:
+            size = "-" if row.size_bytes is None else _size(row.size_bytes)
+            print(f"{row.pack:<{width}}  {row.version:<7}  {row.evaluators:>10}  {row.environment:<11}  {size:>8}")
+        return OK
+
+
+def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+    )
+    return parser
+
+
+def _row(pack: PackInfo) -> Row:
+    state = environment_state(pack.folder)
+    folder = folder_of(pack)
+    size = size_bytes(folder) if state == "ready" and folder is not None else None
+    return Row(pack.name, pack.version, len(pack.evaluators), state, size)
+
+
+def _each(names: Sequence[str], do: Any) -> int:
+    """Do it for these packs, or for all; one that fails stops no other."""
+    catalog = default_catalog()
+    packs = [catalog.pack(name) for name in names] or list(catalog.packs)
+    code = OK
+    for pack in packs:
+        try:
+            print(f"ok       {pack.name}: {do(pack)}")
+        except EvalsiError as error:
+            code = ERROR
+            print(f"problem  {pack.name}: {error}")
+    return code
+
+
+def _sync(pack: PackInfo, *, offline: bool) -> str:
+    ensure_environment(pack.folder, pack.name, on_progress=_note, offline=offline)
+    folder = folder_of(pack)
+    assert folder is not None
+    return f"environment ready, {_size(size_bytes(folder))}"
+
+
+def _doctor(pack: PackInfo) -> str:
+    said = {table["name"]: str(table["version"]) for table in describe(launch_pack(pack, _note))}
+    declared = {evaluator.name: evaluator.version for evaluator in pack.evaluators}
+    if said != declared:
+        differing = sorted(name for name in said.keys() | declared.keys() if said.get(name) != declared.get(name))
+        raise EvalsiError(f"its process and its plugin.toml differ in {', '.join(differing)}.", "Write it again.")
+    return f"starts, and says of its {len(said)} evaluators what plugin.toml says"
+
+
+def _prune(*, dry_run: bool) -> int:
+    found = unwanted(default_catalog().packs)
+    freed, code = 0, OK
+    for environment in found:
+        whose = environment.pack or "a build that was not finished"
+        line = f"{environment.folder.name}  {_size(environment.size_bytes):>8}  {whose}"
+        if dry_run or remove(environment):
+            freed += environment.size_bytes
+            print(line)
+        else:
+            code = ERROR
+            print(f"{line}  (another process builds it; try again later)")
+    verb = "would be freed" if dry_run else "freed"
+    print(f"{len(found)} environments, {_size(freed)} {verb}" if found else "nothing to remove")
+    return code
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
