@@ -34,6 +34,8 @@ _FORMAT = 2
 # What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
 _BROUGHT_BY = {
     ("schemes", "hf"): "evalsi-datasets[hf]",
+    ("schemes", "inspect"): "evalsi-logs",
+    ("suffixes", ".eval"): "evalsi-logs",
     ("suffixes", ""): "evalsi-datasets",
     ("stdin", ""): "evalsi-datasets",
     ("intervals", "bootstrap"): "evalsi-bootstrap",
@@ -125,7 +127,7 @@ def load_extensions(cache_dir: Path) -> Extensions:
         "extensions": [info.to_dict() for info in found.infos],
         "warnings": found.warnings,
     }
-    warning = write_cached(index, key, value)
+    warning = write_cached(index, key, value) if found.is_lasting else ""
     return Extensions(found.infos, [*found.warnings, *([warning] if warning else [])])
 
 
@@ -137,9 +139,7 @@ def open_source(uri: str, extensions: Extensions) -> Source:
         DatasetError: the reader cannot open it.
     """
     kind, name = _reader_of(uri, extensions)
-    source: Source | None = extensions.plugin_manager_for(kind, name).hook.evalsi_open_source(uri=uri)
-    if source is None:
-        raise _declined(extensions, kind, name, "evalsi_open_source")
+    source: Source = _asked(extensions, kind, name, "evalsi_open_source", uri=uri)
     return source
 
 
@@ -149,10 +149,7 @@ def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
     Raises:
         ConfigError: `config.no_extension`; there is none of that name. Also as `Extensions.load` raises.
     """
-    manager = extensions.plugin_manager_for("intervals", name)
-    method: IntervalMethod | None = manager.hook.evalsi_interval_method(name=name)
-    if method is None:
-        raise _declined(extensions, "intervals", name, "evalsi_interval_method")
+    method: IntervalMethod = _asked(extensions, "intervals", name, "evalsi_interval_method", name=name)
     return method
 
 
@@ -162,19 +159,13 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
     Raises:
         ConfigError: no extension provides it, or it cannot be made. Also as `Extensions.load` raises.
     """
-    manager = extensions.plugin_manager_for("connectors", settings.provider)
-    made: Connector | None = manager.hook.evalsi_connector(settings=settings)
-    if made is None:
-        raise _declined(extensions, "connectors", settings.provider, "evalsi_connector")
+    made: Connector = _asked(extensions, "connectors", settings.provider, "evalsi_connector", settings=settings)
     return made
 
 
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
-    manager = extensions.plugin_manager_for("commands", name)
-    made: Command | None = manager.hook.evalsi_command(name=name, toolkit=toolkit)
-    if made is None:
-        raise _declined(extensions, "commands", name, "evalsi_command")
+    made: Command = _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit)
     return made
 
 
@@ -217,14 +208,19 @@ def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
     return "suffixes", os.path.splitext(file_name)[1] or file_name
 
 
-def _declined(extensions: Extensions, kind: str, name: str, hook: str) -> ConfigError:
-    info = extensions.provider(kind, name)
-    assert info is not None
-    return ConfigError(
-        f'{info.distribution} {info.version} says that it provides "{name}" ({kind}), and its {hook} returned nothing.',
-        f"Upgrade {info.distribution}, or tell its authors.",
-        code="config.extension",
-    )
+def _asked(extensions: Extensions, kind: str, name: str, hook: str, /, **given: Any) -> Any:
+    """What a hook of the one extension that provides a name gives for it, which must not be nothing."""
+    found = getattr(extensions.plugin_manager_for(kind, name).hook, hook)(**given)
+    if found is None:
+        info = extensions.provider(kind, name)
+        assert info is not None
+        raise ConfigError(
+            f'{info.distribution} {info.version} says that it provides "{name}" ({kind}), and its {hook} returned '
+            "nothing.",
+            f"Upgrade {info.distribution}, or tell its authors.",
+            code="config.extension",
+        )
+    return found
 
 
 def _load(info: ExtensionInfo) -> pluggy.PluginManager:

@@ -1,0 +1,67 @@
+"""Reads an `.eval` log: a zip with a header, and a member a sample, compressed by Zstandard or deflate.
+
+One sample is in memory at a time. It must not know what a sample says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from evalsi_inspect.log_fault import LogFault, check_version
+
+if sys.version_info < (3, 14):
+    import zipfile_zstd  # noqa: F401 -- teaches zipfile Zstandard.
+
+HEADER, START = "header.json", "_journal/start.json"
+SAMPLES = "samples/"
+_MEND = "Copy the log again, or mend it with `inspect log recover`."
+
+
+class LogArchive:
+    """An `.eval` log.
+
+    Args:
+        path: of the file.
+
+    Attributes:
+        header: what the log says of the evaluation; of one that was interrupted what it said at its start.
+
+    Raises:
+        LogFault: it is no such log, is damaged, or is of a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError) as error:
+            raise LogFault(f"{path.name} is no log of Inspect's, or is cut off: {error}.", _MEND) from error
+        self._members = [name for name in self._zip.namelist() if name.startswith(SAMPLES) and name.endswith(".json")]
+        names = set(self._zip.NameToInfo)
+        member = next((name for name in (HEADER, START) if name in names), None)
+        if member is None:
+            raise LogFault(f"{path.name} is a zip without the header of a log.", "Name a log that Inspect wrote.")
+        self.header: dict[str, Any] = self._json(member)
+        check_version(path.name, self.header.get("version"))
+
+    def samples(self) -> Iterator[dict[str, Any]]:
+        """The samples in the order in which they were finished; raises `LogFault` for one that cannot be read."""
+        # A sample that was written anew stands in it twice, and the zip's own index knows the last one.
+        for name in dict.fromkeys(self._members):
+            yield self._json(name)
+
+    def _json(self, member: str) -> dict[str, Any]:
+        try:
+            value = json.loads(self._zip.read(member))
+        except (zipfile.BadZipFile, zstandard.ZstdError, OSError, EOFError, RuntimeError, ValueError) as error:
+            raise LogFault(f"{self._name}, {member}: it cannot be read: {error}.", _MEND) from error
+        if not isinstance(value, dict):
+            raise LogFault(f"{self._name}, {member}: there is no object in it.", _MEND)
+        return value

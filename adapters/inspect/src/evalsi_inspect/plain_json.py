@@ -1,0 +1,24 @@
+"""Values as JSON that a record can hold: NaN and infinities, which Inspect writes, become null.
+
+It must not know a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types; what JSON has no form for is written as text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    dump = getattr(value, "model_dump", None)
+    return plain(dump()) if callable(dump) else str(value)

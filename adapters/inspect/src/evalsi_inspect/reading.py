@@ -1,0 +1,99 @@
+"""`python -m evalsi_inspect.reading LOG`: the samples of a log as rows, JSON lines on standard output.
+
+Each line is `{"row": …}`; the last is `{"end": COUNT}`, or `{"fault": {"message": …, "mend": …}}`. Without a last line
+the reader did not reach the end. It must not know who reads the lines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from evalsi_inspect.log_fault import LogFault
+
+BUFFER_BYTES = 1 << 16
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+class Log(Protocol):
+    """What both forms of a log give."""
+
+    header: dict[str, Any]
+
+    def samples(self) -> Iterator[dict[str, Any]]: ...
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the rows of the log; returns 0, or 1 where a fault was printed."""
+    if len(arguments) != 1:
+        print("usage: python -m evalsi_inspect.reading LOG", file=sys.stderr)
+        return 2
+    out = _own_output()
+    try:
+        return _print(Path(arguments[0]), out)
+    except BrokenPipeError:
+        return 0  # Who reads has enough.
+
+
+def _print(path: Path, out: BinaryIO) -> int:
+    count = 0
+    last: dict[str, Any]
+    try:
+        for row in rows(path):
+            out.write(_encode({"row": row}).encode() + b"\n")
+            count += 1
+        last = {"end": count}
+    except LogFault as fault:
+        last = {"fault": {"message": fault.message, "mend": fault.mend}}
+    out.write(_encode(last).encode() + b"\n")
+    out.flush()
+    return 1 if "fault" in last else 0
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a log, one at a time.
+
+    Raises:
+        LogFault: there is no such log, or it cannot be read to its end.
+    """
+    log = open_log(path)
+    # Inspect takes a second to load, which a log that is none need not wait for.
+    from evalsi_inspect.sample_row import row_of
+
+    spec = log.header.get("eval") or {}
+    for sample in log.samples():
+        try:
+            yield row_of(sample, spec)
+        except LogFault as fault:
+            raise LogFault(f"{path.name}: {fault.message}", fault.mend) from fault
+
+
+def open_log(path: Path) -> Log:
+    """The log, by what it begins with and not by its name; raises `LogFault`."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(2)
+    except OSError as error:
+        raise LogFault(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
+    if begins == b"PK":
+        from evalsi_inspect.log_archive import LogArchive
+
+        return LogArchive(path)
+    from evalsi_inspect.log_document import LogDocument
+
+    return LogDocument(path)
+
+
+def _own_output() -> BinaryIO:
+    """Standard output for the lines alone: what libraries print goes to standard error from now on."""
+    own = os.fdopen(os.dup(1), "wb", buffering=BUFFER_BYTES)
+    os.dup2(2, 1)
+    return own
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Logs of other evaluation tools as data for Evals.si."""

@@ -1,0 +1,30 @@
+"""Owns the hook by which the kernel opens logs of other tools, and the choice of a reader by the scheme.
+
+A reader is imported only when a log of its kind is opened; this module must stay cheap to import.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalsi_kernel.hooks import hookimpl
+
+if TYPE_CHECKING:
+    from evalsi_kernel.sources import Source
+
+
+@hookimpl
+def evalsi_open_source(uri: str) -> Source | None:
+    """Open `inspect://PATH`, or a path that ends in `.eval`; None for another scheme.
+
+    Raises:
+        DatasetError: there is no such log, or nothing that reads it.
+    """
+    scheme, separator, path = uri.partition("://")
+    if not separator:
+        scheme, path = "inspect", uri
+    if scheme.lower() == "inspect":
+        from .inspect_log import open_inspect_log
+
+        return open_inspect_log(path, uri)
+    return None
