@@ -147,6 +147,20 @@ def test_an_extension_that_was_mended_is_seen_at_once(site: Site, cache: Path) -
     assert only(load_extensions(cache)).name == "lake"
 
 
+def test_a_package_whose_folder_comes_onto_the_path_later_is_not_kept_as_missing(
+    site: Site, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = site.install("lake")
+    source = tmp_path / "src"
+    source.mkdir()
+    (site.folder / package).rename(source / package)
+    # So sees it a process that began before an installer, which is done now, had named that folder.
+    (warning,) = load_extensions(cache).warnings
+    assert f"There is no package {package}." in warning
+    monkeypatch.syspath_prepend(source)
+    assert only(load_extensions(cache)).name == "lake"
+
+
 def test_an_index_that_cannot_be_written_is_a_warning(site: Site, tmp_path: Path) -> None:
     site.install("lake")
     (tmp_path / "file").write_text("")

@@ -45,7 +45,7 @@ class ExtensionTable(Table):
     provides: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Discovery:
     """What was found.
 
@@ -53,17 +53,21 @@ class Discovery:
         infos: every extension that can be used, by distribution and name.
         warnings: a sentence for each that cannot.
         paths: the files that were read, and those that were looked for in vain.
+        is_lasting: whether all of this holds until a folder or a file changes. A package that this process cannot find
+            may be there for the next one, above all where an installation goes on meanwhile.
     """
 
     infos: list[ExtensionInfo] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    is_lasting: bool = True
 
 
 def discover_extensions() -> Discovery:
     """Look at every extension that is installed."""
     discovery = Discovery()
     for point in sorted(entry_points(group=GROUP), key=lambda one: (_distribution(one)[0], one.name)):
+        paths: list[Path] = []
         try:
             paths = _manifest_paths(point)
             discovery.paths.extend(map(str, paths))
@@ -71,6 +75,7 @@ def discover_extensions() -> Discovery:
         except EvalsiError as error:
             whose = f"The extension {point.name} of {_distribution(point)[0]} is left out."
             discovery.warnings.append(f"{whose} {error}")
+            discovery.is_lasting &= bool(paths)
     return discovery
 
 
