@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
-from evalsi_ragas.stand_ins import put_in_place
+from evalsi_ragas.stand_ins import put_in_place, switch_off
 
 put_in_place()
 
-import ragas.metrics  # noqa: E402 -- the stand-ins come first.
+import ragas._analytics  # noqa: E402 -- the stand-ins come first.
+import ragas.metrics  # noqa: E402
 import ragas.metrics.collections  # noqa: E402
 from ragas import MultiTurnSample, SingleTurnSample  # noqa: E402
 from ragas.messages import AIMessage, HumanMessage, ToolCall, ToolMessage  # noqa: E402
@@ -27,6 +28,8 @@ from evalsi_ragas.conversations import Call, Turn, calls_of, conversation  # noq
 from evalsi_ragas.fields import references, taken  # noqa: E402
 from evalsi_ragas.hooks import Embedder, Judge  # noqa: E402
 from evalsi_ragas.row import ARGUMENTS, Row  # noqa: E402
+
+switch_off(ragas._analytics)
 
 # A cosine may leave its range by what floats round.
 _ROUNDING = 1e-6

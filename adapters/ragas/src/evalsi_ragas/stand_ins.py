@@ -1,4 +1,4 @@
-"""Modules that RAGAS imports and that no metric uses, so that the environment need not hold them.
+"""What RAGAS brings along and no metric uses: a library that is left out, and a reporter that is switched off.
 
 RAGAS takes one class from `datasets` to tell a data set of the Hub from its own; `datasets` would bring pyarrow and
 pandas, 300 MB and a second of every start.
@@ -6,6 +6,7 @@ pandas, 300 MB and a second of every start.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from types import ModuleType
@@ -21,3 +22,12 @@ def put_in_place() -> None:
         stand_in = ModuleType("datasets", __doc__)
         vars(stand_in)["Dataset"] = Dataset
         sys.modules["datasets"] = stand_in
+
+
+def switch_off(analytics: ModuleType) -> None:
+    """Keep RAGAS' reporter, `ragas._analytics`, from making an id of its user in a file, and end its thread.
+
+    It does both also where it is told not to report. Where the folder cannot be made it takes an id from the air.
+    """
+    vars(analytics)["user_data_dir"] = lambda appname: os.devnull
+    analytics._analytics_batcher.shutdown()
