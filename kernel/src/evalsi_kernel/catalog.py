@@ -49,26 +49,14 @@ class BrokenPack(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "name": self.name,
-            "folder": str(self.folder),
-            "evaluators": list(self.evaluators),
-            "message": self.message,
-            "mend": self.mend,
-            "problems": list(self.problems),
-        }
+        lists = {"evaluators": list(self.evaluators), "problems": list(self.problems)}
+        return {**self._asdict(), "folder": str(self.folder), **lists}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> BrokenPack:
         """Read what `to_dict` wrote."""
-        return cls(
-            table["name"],
-            Path(table["folder"]),
-            tuple(table["evaluators"]),
-            table["message"],
-            table["mend"],
-            tuple(table["problems"]),
-        )
+        tuples = {"evaluators": tuple(table["evaluators"]), "problems": tuple(table["problems"])}
+        return cls(**{**table, "folder": Path(table["folder"]), **tuples})
 
 
 class Catalog(NamedTuple):

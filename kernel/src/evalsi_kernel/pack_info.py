@@ -171,19 +171,8 @@ class PackInfo(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "summary": self.summary,
-            "protocol": self.protocol,
-            "folder": str(self.folder),
-            "module": self.module,
-            "workers": self.workers,
-            "record_timeout_s": self.record_timeout_s,
-            "memory_mb": self.memory_mb,
-            "evaluators": [evaluator.to_dict() for evaluator in self.evaluators],
-            "wraps": self.wraps,
-        }
+        evaluators = [evaluator.to_dict() for evaluator in self.evaluators]
+        return {**self._asdict(), "folder": str(self.folder), "evaluators": evaluators}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> PackInfo:

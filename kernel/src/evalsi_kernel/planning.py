@@ -110,7 +110,7 @@ def make_plan(
     if not wanted:
         raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
     found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
-    _check_all_params(found)
+    found = _with_checked_params(found)
     _check_names(found)
     _check_asks(found, bound)
     groups: dict[str, Group] = {}
@@ -123,9 +123,8 @@ def make_plan(
             groups[one.key] = _group(one, of_group, processes, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
-        params_given = check_params(one.name, one.info.params, dict(one.want.params))
-        instances.append(Instance(session, one.name, one.info, params_given))
-        groups[one.key].openings.append(Opening(session, one.info.name, params_given))
+        instances.append(Instance(session, one.name, one.info, one.want.params))
+        groups[one.key].openings.append(Opening(session, one.info.name, one.want.params))
     plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
     try:
         for group in plan.groups:
@@ -217,17 +216,21 @@ def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]
     ]
 
 
-def _check_all_params(found: Sequence[_Found]) -> None:
+def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
+    """With the defaults of what was not given."""
+    checked: list[_Found] = []
     problems: list[ConfigError] = []
     for one in found:
         try:
-            check_params(one.name, one.info.params, dict(one.want.params))
+            params = check_params(one.name, one.info.params, one.want.params)
+            checked.append(one._replace(want=one.want._replace(params=params)))
         except ConfigError as error:
             problems.append(error)
     if len(problems) == 1:
         raise problems[0]
     if problems:
         raise ConfigError("\n".join(str(problem) for problem in problems), code=problems[0].code)
+    return checked
 
 
 def _check_names(found: Sequence[_Found]) -> None:

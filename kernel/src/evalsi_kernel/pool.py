@@ -20,7 +20,6 @@ from evalsi_kernel.watchdog import watch
 from evalsi_kernel.worker import Worker, start_worker
 from evalsi_protocol.errors import WireError
 
-LANES = 4
 MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
 MAX_POISON = 10
 AGGREGATE_TRIES = 2
@@ -96,7 +95,7 @@ class Pool:
 
     def grow(self) -> None:
         """Start one more process, if flights wait for one and there may be more."""
-        if len(self._queue) > LANES and len(self._runners) < self.limits.processes and not self._closing:
+        if len(self._queue) > self.limits.lanes and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
     async def aggregate(

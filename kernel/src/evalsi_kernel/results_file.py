@@ -11,6 +11,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -48,11 +49,9 @@ class ResultsSpool:
         self._folder = folder or Path(tempfile.gettempdir())
         self._replies = replies
         self._writers: dict[int, _ResultWriter] = {}
-        try:
+        with _told_of(self._folder):
             self._results = LineSpool(folder)
             self._records = LineSpool(folder)
-        except OSError as error:
-            raise _unwritable(self._folder, error) from error
 
     def add(self, chunk: Chunk, instances: Sequence[Instance], calls: Calls = NO_CALLS) -> None:
         """Append a chunk's records and results, with the calls of each; raises `OutputError` when the disk is full."""
@@ -61,18 +60,14 @@ class ResultsSpool:
         ]
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
-        try:
+        with _told_of(self._folder):
             self._results.append(lines)
             self._records.append(records)
-        except OSError as error:
-            raise _unwritable(self._folder, error) from error
 
     def add_whole(self, instance: Instance, outcome: Outcome) -> None:
         """Append the result of a dataset-scope evaluator, whose record id is empty; raises as `add` does."""
-        try:
+        with _told_of(self._folder):
             self._results.append(self._writer(instance).lines([""], [outcome]))
-        except OSError as error:
-            raise _unwritable(self._folder, error) from error
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Every result, in the order of the records; raises `OutputError` when the disk is full."""
@@ -97,13 +92,12 @@ class ResultsSpool:
         # Not `tempfile`, whose files are for their owner alone: this one is to have the mode of any new file.
         unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
         try:
-            with unfinished.open("xb") as file:
-                self._put_together(file, manifest, summaries)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        except OSError as error:
-            raise _unwritable(path, error) from error
+            with _told_of(path):
+                with unfinished.open("xb") as file:
+                    self._put_together(file, manifest, summaries)
+                    file.flush()
+                    os.fsync(file.fileno())
+                unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -121,11 +115,9 @@ class ResultsSpool:
         return writer
 
     def _parsed(self, spool: LineSpool) -> Iterator[dict[str, Any]]:
-        try:
+        with _told_of(self._folder):
             for line in spool:
                 yield json.loads(line)
-        except OSError as error:
-            raise _unwritable(self._folder, error) from error
 
     def _put_together(
         self, file: BinaryIO, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]
@@ -210,5 +202,12 @@ def _indented(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def _unwritable(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path} cannot be written: {error.strerror}.", "Free some space, or write elsewhere.")
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """What the system says of a file there, as an `OutputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror}.", "Free some space, or write elsewhere."
+        ) from error

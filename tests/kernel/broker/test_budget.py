@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.ask import NO_TOKENS, Tokens
 from evalsi_kernel.broker.budget import Budget, BudgetSpent
 from tests.kernel.broker.virtual_time import run_virtually
 
@@ -93,7 +93,7 @@ def test_spent_and_reserved_never_pass_the_limit_and_all_is_decided_whatever_cal
                 await asyncio.sleep(takes)
             except asyncio.CancelledError:
                 tokens, cents = tokens - most_tokens, cents - most_cents
-                reservation.release()
+                reservation.settle(NO_TOKENS, 0.0)
                 raise
             tokens, cents = tokens - most_tokens + took[0], cents - most_cents + took[1]
             spent_tokens, spent_cents = spent_tokens + took[0], spent_cents + took[1]
@@ -143,7 +143,7 @@ def test_a_call_that_waits_is_refused_as_soon_as_too_much_is_spent_also_behind_a
         await asyncio.sleep(1)
         assert not small.done()
         assert isinstance(large.exception(), BudgetSpent)
-        second.release()
+        second.settle(NO_TOKENS, 0.0)
         assert await small
 
     run(story())
@@ -204,15 +204,15 @@ def test_an_unknown_cost_is_booked_as_all_that_was_reserved() -> None:
     run(story())
 
 
-def test_a_call_that_was_not_made_gives_all_back_and_is_settled_only_once() -> None:
+def test_a_call_that_took_nothing_gives_all_back_and_is_settled_only_once() -> None:
     async def story() -> None:
         budget = Budget(1000, 1.0)
-        released = await budget.reserve(1000, 1.0)
-        released.release()
-        released.settle(Tokens(1000, 0), 1.0)
+        unused = await budget.reserve(1000, 1.0)
+        unused.settle(NO_TOKENS, 0.0)
+        unused.settle(Tokens(1000, 0), 1.0)
         settled = await budget.reserve(1000, 1.0)
         settled.settle(Tokens(100, 100), 0.5)
-        settled.release()
+        settled.settle(NO_TOKENS, 0.0)
         settled.settle(Tokens(100, 100), 0.5)
         assert await budget.reserve(800, 0.5)
         with pytest.raises(BudgetSpent):

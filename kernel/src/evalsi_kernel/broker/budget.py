@@ -36,7 +36,7 @@ class _Amount(NamedTuple):
 
 
 class Reservation:
-    """Room for one call. `settle` what it took, or `release` where it was not made; only the first of these counts."""
+    """Room for one call. `settle` what it took, once: what is said of it later does not count."""
 
     __slots__ = ("_amount", "_budget", "_is_open")
 
@@ -57,13 +57,6 @@ class Reservation:
             (tokens.input or 0) + (tokens.output or 0) if is_counted else self._amount.tokens,
             self._amount.pico_usd if usd is None else picodollars(usd),
         )
-        self._close(took)
-
-    def release(self) -> None:
-        """Give all of it back."""
-        self._close(_Amount())
-
-    def _close(self, took: _Amount) -> None:
         if self._is_open:
             self._is_open = False
             self._budget._settle(self._amount, took)

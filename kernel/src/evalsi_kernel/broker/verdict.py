@@ -16,8 +16,8 @@ from evalsi_kernel.broker.ask import Ask, Finish, Form
 from evalsi_kernel.broker.by_content import once_by_content
 from evalsi_kernel.broker.plain_verdict import Unclear, folded, holds_of, plain_verdict
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
-from evalsi_kernel.param_schema import schema_problems
-from evalsi_kernel.problems import Problem, told
+from evalsi_kernel.param_schema import params_schema_problems
+from evalsi_kernel.problems import told
 from evalsi_kernel.value_schema import MAX_DEPTH, same, types_of, value_problems
 from evalsi_protocol.errors import Blame, WireError
 
@@ -53,9 +53,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     Raises:
         VerdictError: "judge.schema".
     """
-    problems = [] if schema.get("type") == "object" else [Problem("type", 'must be "object"')]
-    problems += islice(schema_problems(dict(schema), ""), 5)
-    if problems:
+    if problems := list(islice(params_schema_problems(dict(schema), ""), 5)):
         message, mend = told("The schema of a question", problems)
         raise VerdictError("judge.schema", message, mend or "Mend the pack.", "pack")
 
