@@ -56,7 +56,7 @@ class Calibrate:
             help="column or metadata key of the label; dots reach inside (human)",
         )
         add("--label-scale", metavar="LOW-HIGH", help="the scale of labels that are numbers, such as 1-5")
-        add("--threshold", type=float, metavar="X", help="from which number on the evaluator passes a record")
+        add("--threshold", type=float, metavar="X", help="from which of its numbers on the evaluator passes a record")
         add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="which column is which field")
         add("--param", action="append", default=[], metavar="NAME.KEY=VALUE", help="set a param of the evaluator")
         add("--limit", type=int, metavar="N", help="read the first N records only")

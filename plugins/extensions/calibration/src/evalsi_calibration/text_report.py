@@ -58,13 +58,15 @@ def _blocks(calibrated: Calibrated) -> Iterator[Block]:
     yield _figures(found, level)
     if found.matrix is not None and len(found.matrix.categories) <= MAX_MATRIX:
         categories = found.matrix.categories
-        rows = [(one, *map(str, row)) for one, row in zip(categories, found.matrix.counts, strict=True)]
+        rows = [
+            (one, *(f"{count:,}" for count in row)) for one, row in zip(categories, found.matrix.counts, strict=True)
+        ]
         yield Grid((f"people \\ {name}", *categories), rows, range(1, len(categories) + 1))
     if found.bias is not None:
         biases = [("all", found.bias), *found.bias_per_score.items()]
         yield Grid(
             ("people say", "records", f"{name} - people, 0 to 1", _level(level)),
-            [(score, str(one.n), f"{one.mean:+.3f}", _ends(one.ci)) for score, one in biases],
+            [(score, f"{one.n:,}", f"{one.mean:+.3f}", _ends(one.ci)) for score, one in biases],
             (1, 2),
         )
     if found.notes:
@@ -132,8 +134,12 @@ def _disagreements(found: Agreement, name: str) -> Iterator[Block]:
     count = len(found.disagreements)
     more = f"; the worst {MAX_DISAGREEMENTS}" if count > MAX_DISAGREEMENTS else ""
     yield f"{count:,} disagreement{'' if count == 1 else 's'}{more}:"
-    rows = [(one.record_id, one.human.shown, one.judge.shown, _short(one.explanation)) for one in worst]
-    yield Grid(("record", "people", name, "explanation"), rows)
+    header, rows = ["record", "people", name], [[one.record_id, one.human.shown, one.judge.shown] for one in worst]
+    if any(one.explanation for one in worst):
+        header.append("explanation")
+        for row, one in zip(rows, worst, strict=True):
+            row.append(_short(one.explanation))
+    yield Grid(header, rows)
 
 
 def _number(value: float | None) -> str:
