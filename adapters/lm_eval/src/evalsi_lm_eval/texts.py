@@ -1,0 +1,130 @@
+"""Metrics of texts: exact match of each record, and BLEU, chrF, chrF++ and TER of all together.
+
+It must not know how filters work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from evalsi import Output, Param, ParamError, Record, Score, evaluator
+from evalsi_lm_eval.doc_scoring import ONLY_FILTER, Doc, DocScorer
+from evalsi_lm_eval.filters import Filters, pipeline, responses_of
+from evalsi_lm_eval.metrics import METRICS, MetricRow
+
+_EXACT = next(row for row in METRICS if row.metric == "exact_match")
+State = list[Any]
+
+
+@evaluator(name=_EXACT.evaluator, summary=_EXACT.summary, needs=("output", "reference"), outputs=[Output(kind="pass")])
+class ExactMatch:
+    """exact_match of the harness; of several references any counts."""
+
+    def __init__(
+        self,
+        *,
+        regexes_to_ignore: Annotated[Sequence[str], Param(description="what they match is taken out of both")] = (),
+        ignore_case: bool = False,
+        ignore_punctuation: Annotated[bool, Param(description="that of ASCII")] = False,
+        ignore_numbers: Annotated[bool, Param(description="the digits 0 to 9")] = False,
+        filters: Filters = (),
+    ) -> None:
+        for pattern in regexes_to_ignore:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ParamError("regexes_to_ignore", f"{pattern!r} is no regular expression: {error}") from error
+        ignored = {
+            "ignore_case": ignore_case,
+            "ignore_punctuation": ignore_punctuation,
+            "ignore_numbers": ignore_numbers,
+        }
+        if regexes_to_ignore:
+            ignored["regexes_to_ignore"] = list(regexes_to_ignore)  # type: ignore[assignment] # a list beside truths
+        self._scorer = _scorer(_EXACT.metric, filters, ignored)
+
+    def score(self, record: Record) -> bool:
+        """Whether the output is one of the references."""
+        doc = _doc(record)
+        values = self._scorer.values(doc, [responses_of(record)])
+        return bool(values[_EXACT.metric, ONLY_FILTER])
+
+
+def texts_evaluator(row: MetricRow) -> Any:
+    """The evaluator of a row of the table that is of all texts together."""
+
+    @evaluator(
+        name=row.evaluator,
+        summary=row.summary,
+        scope="dataset",
+        needs=("output", "reference"),
+        outputs=[Output(minimum=0.0, maximum=row.maximum, higher_is_better=row.higher_is_better)],
+    )
+    class Texts:
+        def __init__(self, *, filters: Filters = ()) -> None:
+            self._scorer = _scorer(row.metric, filters, {})
+
+        def observe(self, record: Record) -> State:
+            """The references and the filtered output."""
+            doc = _doc(record)
+            result = self._scorer.filtered(doc, responses_of(record))
+            if not isinstance(result, str):
+                raise TypeError(f"The filters gave {result!r:.40}, which is no text. Give `map` texts alone.")
+            return [doc["every"], result]
+
+        def aggregate(self, states: Sequence[State]) -> Score:
+            """The metric of all records."""
+            return self._score(self._scorer.aggregate(row.metric, _even(states)))
+
+        def resample(self, states: Sequence[State], resamples: int, seed: int) -> Iterator[Score]:
+            """The score of each resample, from counts that are made once."""
+            import numpy
+
+            metric = _sacrebleu(row.metric)
+            outputs = [output for _, output in states]
+            streams = list(zip(*(references for references, _ in _even(states)), strict=True))
+            counts = numpy.asarray(metric._extract_corpus_statistics(outputs, streams), dtype=float)
+            random, size = numpy.random.default_rng(seed), len(states)
+            for _ in range(resamples):
+                drawn = numpy.bincount(random.integers(0, size, size=size), minlength=size)
+                yield self._score(metric._compute_score_from_stats((drawn @ counts).tolist()).score)
+
+        def _score(self, value: float) -> Score:
+            # sacrebleu's 100.00000000000004 is 100.
+            return Score(value=float(value) if row.maximum is None else min(row.maximum, float(value)))
+
+    return Texts
+
+
+def _scorer(metric: str, filters: Sequence[dict[str, Any]], ignored: dict[str, Any]) -> DocScorer:
+    config = {
+        "task": metric,
+        "output_type": "generate_until",
+        "doc_to_text": "text",
+        "doc_to_target": "target",
+        "metric_list": [{"metric": metric, **ignored}],
+        "filter_list": pipeline(filters),
+    }
+    return DocScorer(config, {"text": "", "target": "t", "every": ["t"]})
+
+
+def _doc(record: Record) -> Doc:
+    references = record.reference_texts
+    doc = {"text": "", "target": references[0] if len(references) == 1 else references, "every": references}
+    choices = record.metadata.get("choices")
+    return doc if choices is None else {**doc, "choices": choices}
+
+
+def _even(states: Sequence[State]) -> list[State]:
+    """States that have equally many references: the harness would drop those that not every record has."""
+    most = max(len(references) for references, _ in states)
+    return [[[*references, *[None] * (most - len(references))], output] for references, output in states]
+
+
+def _sacrebleu(metric: str) -> Any:
+    """sacrebleu's metric with the harness' settings."""
+    from sacrebleu.metrics import BLEU, CHRF, TER
+
+    return {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}[metric]()
