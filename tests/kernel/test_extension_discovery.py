@@ -73,6 +73,8 @@ def test_kinds_of_a_newer_kernel_are_kept(site: Site, cache: Path) -> None:
         ('[provides]\nsuffixes = ["lake"]\n', "Begin with a dot"),
         ('[provides]\nsuffixes = [".LAKE"]\n', "use small letters"),
         ('[provides]\nstdin = "yes"\n', "provides.stdin must be true or false"),
+        ('[provides]\ncommands = ["dredge"]\n', "provides.commands must be"),
+        ('[provides.commands]\ndredge = ""\n', "provides.commands.dredge"),
         ("[provides]\nopaque = 1979-05-27\n", "provides.opaque must be a JSON value"),
     ],
 )

@@ -1,13 +1,16 @@
 """Extensions are loaded on use only, and answer for the names that they provide."""
 
+import argparse
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extension_info import ExtensionInfo
-from evalsi_kernel.extensions import Extensions, interval_method, load_extensions, open_source
+from evalsi_kernel.extensions import Extensions, command, interval_method, load_extensions, open_source
 from tests.kernel.extension_site import Site
 
 
@@ -197,6 +200,59 @@ def test_an_unknown_interval_method_is_answered_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as caught:
         interval_method("bootstrp", Extensions([info, info._replace(provides={}, manifest="/c")]))
     assert caught.value.mend == 'Did you mean "bootstrap"? There are: bootstrap.'
+
+
+# -- commands ------------------------------------------------------------------------------------------------------
+
+COMMAND = """
+from evalsi_kernel.hooks import hookimpl
+
+
+class Dredge:
+    def __init__(self, toolkit):
+        self.toolkit = toolkit
+
+    def configure(self, parser): ...
+
+    def run(self, options):
+        return 0
+
+
+@hookimpl
+def evalsi_command(name, toolkit):
+    return Dredge(toolkit) if name == "dredge" else None
+"""
+COMMANDS = '[provides.commands]\ndredge = "clean the bottom"\nsilt = "say nothing"\n'
+
+
+def test_a_command_is_given_what_it_is_lent(site: Site, cache: Path) -> None:
+    site.install("lake", provides=COMMANDS, code=COMMAND)
+    toolkit = cast(Toolkit, object())
+    made = command("dredge", toolkit, load_extensions(cache))
+    assert vars(made) == {"toolkit": toolkit}
+    assert made.run(argparse.Namespace()) == 0
+
+
+def test_commands_are_known_with_their_lines_before_any_is_imported(site: Site, cache: Path) -> None:
+    package = site.install("lake", provides=COMMANDS, code="raise RuntimeError")
+    (info,) = load_extensions(cache).infos
+    assert info.provides["commands"] == {"dredge": "clean the bottom", "silt": "say nothing"}
+    assert info.names("commands") == ("dredge", "silt")
+    assert package not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("silt", 'acme-lake 1.2 says that it provides "silt" (commands), and its evalsi_command returned nothing.'),
+        ("dregde", 'No extension provides "dregde" (commands). Did you mean "dredge"? There are: dredge, silt.'),
+    ],
+)
+def test_a_command_that_is_not_given_is_told(site: Site, cache: Path, name: str, told: str) -> None:
+    site.install("lake", provides=COMMANDS, code=COMMAND)
+    with pytest.raises(ConfigError) as caught:
+        command(name, cast(Toolkit, object()), load_extensions(cache))
+    assert told in str(caught.value)
 
 
 # -- the extensions that are installed here ------------------------------------------------------------------------
