@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import ragas.metrics as older
+from adapters.ragas.tests.scripted import CALLS, PARAMS, answer, vector
 from ragas import MultiTurnSample, SingleTurnSample
 from ragas.embeddings.base import BaseRagasEmbedding
 from ragas.llms.base import InstructorBaseRagasLLM
@@ -19,7 +20,6 @@ from ragas.metrics._context_precision import IDBasedContextPrecision, NonLLMCont
 from ragas.metrics._context_recall import IDBasedContextRecall, NonLLMContextRecall
 from ragas.metrics._simple_criteria import SimpleCriteriaScore
 
-from adapters.ragas.tests.scripted import CALLS, PARAMS, answer, vector
 from evalsi import Record
 
 

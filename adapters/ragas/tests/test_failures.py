@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from adapters.ragas.tests.scripted import PARAMS, judge, record, vector
+
 from evalsi import Question
 from evalsi.testing import Bench, ImpossibleReply, Outcome, failure
 from evalsi_ragas import EVALUATORS

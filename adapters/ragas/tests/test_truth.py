@@ -11,6 +11,7 @@ import pytest
 import evalsi_ragas.scoring  # noqa: F401  # isort: skip
 from adapters.ragas.tests.alone import ALONE, Row
 from adapters.ragas.tests.scripted import PARAMS, RECORDS, judge, vector
+
 from evalsi.testing import Bench
 from evalsi_ragas import EVALUATORS
 from evalsi_ragas.table import ROWS

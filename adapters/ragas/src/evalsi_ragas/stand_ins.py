@@ -6,7 +6,6 @@ pandas, 300 MB and a second of every start.
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.util import find_spec
 from types import ModuleType
@@ -27,7 +26,11 @@ def put_in_place() -> None:
 def switch_off(analytics: ModuleType) -> None:
     """Keep RAGAS' reporter, `ragas._analytics`, from making an id of its user in a file, and end its thread.
 
-    It does both also where it is told not to report. Where the folder cannot be made it takes an id from the air.
+    It does both also where it is told not to report. Where there is no folder it takes an id from the air.
     """
-    vars(analytics)["user_data_dir"] = lambda appname: os.devnull
+    vars(analytics)["user_data_dir"] = _nowhere
     analytics._analytics_batcher.shutdown()
+
+
+def _nowhere(appname: str) -> str:
+    raise OSError(f"There is no folder for {appname} here.")
