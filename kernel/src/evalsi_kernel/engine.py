@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.event_loop import finished
 from evalsi_kernel.patience import Patience
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.status import Ending, Status
@@ -34,22 +35,19 @@ async def score_chunks(
         may_block: whether reading may take long; it then has a thread of its own, which costs the quick ones a third.
     """
     pending: deque[Chunk] = deque()
-    feeding = asyncio.create_task(_feed(chunks, pools, pending, on_chunk, may_block))
-    stopping = asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({feeding, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if not feeding.done():
-            feeding.cancel()
-            await asyncio.gather(feeding, return_exceptions=True)
-            await asyncio.gather(*(pool.cancel(GRACE_S) for pool in pools))
-            _give_back(pending, on_chunk, "the run was stopped")
-            return Ending(Status.PARTIAL)
-        error = await feeding
-        return Ending(Status.COMPLETE) if error is None else Ending(Status.FAILED, error)
-    finally:
-        stopping.cancel()
-        feeding.cancel()
-        await asyncio.gather(stopping, feeding, return_exceptions=True)
+    ending = Ending(Status.COMPLETE)
+
+    async def feed() -> None:
+        nonlocal ending
+        error = await _feed(chunks, pools, pending, on_chunk, may_block)
+        if error is not None:
+            ending = Ending(Status.FAILED, error)
+
+    if await finished(feed(), stop):
+        return ending
+    await asyncio.gather(*(pool.cancel(GRACE_S) for pool in pools))
+    _give_back(pending, on_chunk, "the run was stopped")
+    return Ending(Status.PARTIAL)
 
 
 async def _feed(

@@ -5,7 +5,7 @@ It must not know how it was run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +40,7 @@ class Evaluation:
             "status": self.status.value,
             "manifest": self.manifest,
             "summaries": [summary.to_dict() for summary in self.summaries],
-            "findings": [
-                {"severity": finding.severity, "message": finding.message, "mend": finding.mend}
-                for finding in self.findings
-            ],
+            "findings": [asdict(finding) for finding in self.findings],
         }
 
     def write(self, path: Path) -> None:

@@ -53,14 +53,7 @@ class OutputInfo(NamedTuple):
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> OutputInfo:
         """Read what `to_dict` wrote, or what a pack describes; raises ValueError where it is neither."""
-        output = cls(
-            table.get("name", ""),
-            table.get("kind", "number"),
-            table.get("unit", ""),
-            table.get("minimum"),
-            table.get("maximum"),
-            table.get("higher_is_better"),
-        )
+        output = cls(**{key: table[key] for key in cls._fields if key in table})
         if output.kind not in KINDS:
             raise ValueError(f"the kind of an output is {output.kind!r}, not one of {', '.join(KINDS)}")
         return output
@@ -98,17 +91,8 @@ class EvaluatorInfo(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As in a manifest, with the pack's name beside."""
-        return {
-            "name": self.name,
-            "pack": self.pack,
-            "version": self.version,
-            "summary": self.summary,
-            "scope": self.scope,
-            "needs": list(self.needs),
-            "asks": list(self.asks),
-            "outputs": [output.to_dict() for output in self.outputs],
-            "params": self.params,
-        }
+        lists = {"needs": list(self.needs), "asks": list(self.asks)}
+        return {**self._asdict(), **lists, "outputs": [output.to_dict() for output in self.outputs]}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> EvaluatorInfo:

@@ -104,21 +104,10 @@ class _Sum:
             self.pico_usd += picodollars(entry.cost_usd)
 
     def bill(self) -> Bill:
+        asked = self.asks, self.calls, self.cached, self.failed
+        took = self._known("input"), self._known("output"), self._known("cache_read"), self._known("reasoning")
         cost_usd = None if self.made and self.unknown == self.made else self.pico_usd / PICO
-        return Bill(
-            self.asks,
-            self.calls,
-            self.cached,
-            self.failed,
-            self._known("input"),
-            self._known("output"),
-            self._known("cache_read"),
-            self._known("reasoning"),
-            self.unknown_tokens,
-            self.miscounted,
-            cost_usd,
-            self.unknown,
-        )
+        return Bill(*asked, *took, self.unknown_tokens, self.miscounted, cost_usd, self.unknown)
 
     def _known(self, name: str) -> int | None:
         return self.counts[name] if self.known[name] or not self.made else None
