@@ -35,6 +35,7 @@ _FORMAT = 2
 _BROUGHT_BY = {
     ("schemes", "hf"): "evalsi-datasets[hf]",
     ("schemes", "inspect"): "evalsi-logs",
+    ("schemes", "lm-eval"): "evalsi-logs",
     ("suffixes", ".eval"): "evalsi-logs",
     ("suffixes", ""): "evalsi-datasets",
     ("stdin", ""): "evalsi-datasets",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def evalsi_open_source(uri: str) -> Source | None:
-    """Open `inspect://PATH`, or a path that ends in `.eval`; None for another scheme.
+    """Open `inspect://PATH`, a path that ends in `.eval`, or `lm-eval://PATH`; None for another scheme.
 
     Raises:
         DatasetError: there is no such log, or nothing that reads it.
@@ -27,4 +27,8 @@ def evalsi_open_source(uri: str) -> Source | None:
         from .inspect_log import open_inspect_log
 
         return open_inspect_log(path, uri)
+    if scheme.lower() == "lm-eval":
+        from .harness_samples import open_harness_samples
+
+        return open_harness_samples(path, uri)
     return None
