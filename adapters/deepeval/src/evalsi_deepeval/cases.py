@@ -31,8 +31,11 @@ def fields_read(metric: Metric, params: Mapping[str, Any]) -> set[str]:
     """The parts of the test case that the metric reads with these params, by DeepEval's names."""
     of = framework_class(metric)
     listed = getattr(of, "_required_test_case_params" if metric.shape == "conversation" else "_required_params", ())
-    required = listed if isinstance(listed, (list, tuple)) else ()
-    return {one.value for one in required} | shown_fields(metric, params) | set(metric.extras)
+    required = {one.value for one in listed} if isinstance(listed, (list, tuple)) else set()
+    if "input" not in metric.needs:
+        # DeepEval requires it of every test case; some metrics never look at it.
+        required.discard("input")
+    return required | shown_fields(metric, params) | set(metric.extras)
 
 
 def case_of(metric: Metric, params: Mapping[str, Any], fields: set[str], record: Record) -> Any:
@@ -50,7 +53,7 @@ def case_of(metric: Metric, params: Mapping[str, Any], fields: set[str], record:
 
 
 def _single(fields: set[str], record: Record, output: str | None = None) -> LLMTestCase:
-    # DeepEval cannot do without an input; a metric that reads none is given an empty one.
+    # A test case cannot do without an input; a metric that reads none is given an empty one.
     given = record.input.as_text() if record.has("input") or "input" in fields else ""
     read = {name: _FIELDS[name](record) for name in fields if name in _FIELDS}
     case = LLMTestCase(input=given, **({**read, "actual_output": output} if output is not None else read))

@@ -66,7 +66,8 @@ def _demanding(name: str, part: dict[str, Any], demands: Demands) -> dict[str, A
     if kind != "array":
         return part
     if name == "verdicts":
-        return {**part, "minItems": demands.verdicts, "items": _pointing(part["items"], demands.turns)}
+        least = {"minItems": demands.verdicts} if demands.verdicts else {}
+        return {**part, **least, "items": _pointing(part["items"], demands.turns)}
     if name == "answers":
         return {**part, "minItems": demands.answers, "items": {"type": "string", "enum": ["yes", "no"]}}
     # No step to judge by, no question on the text and no wish of a user are no basis for a score.
