@@ -33,6 +33,7 @@ class AsyncScorer:
     def __init__(self, concurrency: int, running: Running, is_cancelled: Callable[[int], bool]) -> None:
         self._loop = asyncio.new_event_loop()
         self._free = asyncio.Semaphore(concurrency)
+        self._turn = asyncio.Lock()
         self._running = running
         self._is_cancelled = is_cancelled
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -82,7 +83,8 @@ class AsyncScorer:
     async def _score_all(
         self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer
     ) -> None:
-        async with asyncio.TaskGroup() as group:
+        # One request after the other: else each had a record in flight, and each outcome were a frame of its own.
+        async with asyncio.TaskGroup() as group, self._turn:
             for index, wire in enumerate(records):
                 await self._free.acquire()
                 record = group.create_task(self._score_record(request_id, index, wire, sessions, buffer))
