@@ -92,8 +92,11 @@ def test_the_manifest_is_what_the_code_says() -> None:
     assert main(["evalsi_ragas", "--check", str(FOLDER / "plugin.toml")]) == 0
 
 
-def test_the_readme_tells_what_does_not_run_and_which_names_mean_the_same() -> None:
+def test_the_readme_tells_of_every_row_what_does_not_run_and_which_names_mean_the_same() -> None:
     readme = (FOLDER / "README.md").read_text("utf-8")
+    for row in ROWS:
+        needs, asks = ", ".join(f"`{need}`" for need in row.needs), ", ".join(row.asks) or "–"
+        assert f"| `{row.name}` | `{row.metric.removeprefix('.')}` | {needs} | {asks} | {row.summary} |" in readme
     for name, reason in NOT_HERE.items():
         assert f"| `{name}` | {reason} |" in readme
     for name, meant in SAME_AS.items():
