@@ -47,6 +47,7 @@ SECTIONS: dict[str, tuple[Any, ...]] = {
         evalsi.serve,
     ),
     "Ask a judge": (evalsi.Context, evalsi.Question, evalsi.JudgeReply),
+    "Ask a model": (evalsi.complete, evalsi.Completion),
     "Raise and catch": (
         evalsi.Skip,
         evalsi.ParamError,

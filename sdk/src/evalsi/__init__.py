@@ -1,6 +1,6 @@
 """Write evaluators for Evals.si, and score records from Python.
 
-`evaluate` is the door to an installed kernel and is loaded on use.
+`evaluate` and `complete` are the doors to an installed kernel and are loaded on use.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 from evalsi.content import Content, ContentError, ContentLimitError
 from evalsi.context import Context
 from evalsi.definition import Output, evaluator
-from evalsi.judging import AskError, JudgeReply, Question
+from evalsi.judging import AskError, Completion, JudgeReply, Question
 from evalsi.params import Param, ParamError
 from evalsi.record import Record
 from evalsi.score import Score, ScoreError, Skip
 
 if TYPE_CHECKING:
-    from evalsi.evaluation import evaluate
+    from evalsi.evaluation import complete, evaluate
     from evalsi.serving import serve
 
 __all__ = [
     "AskError",
+    "Completion",
     "Content",
     "ContentError",
     "ContentLimitError",
@@ -35,13 +36,14 @@ __all__ = [
     "Score",
     "ScoreError",
     "Skip",
+    "complete",
     "evaluate",
     "evaluator",
     "serve",
 ]
 
 
-_LOADED_ON_USE = {"evaluate": "evalsi.evaluation", "serve": "evalsi.serving"}
+_LOADED_ON_USE = {"complete": "evalsi.evaluation", "evaluate": "evalsi.evaluation", "serve": "evalsi.serving"}
 
 
 def __getattr__(name: str) -> Any:

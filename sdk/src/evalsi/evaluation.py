@@ -1,4 +1,4 @@
-"""`evalsi.evaluate`: the door from a script or a notebook to an installed kernel.
+"""`evalsi.evaluate` and `evalsi.complete`: the doors from a script or a notebook to an installed kernel.
 
 The only file of the SDK that knows the kernel, and it loads it on use: a pack never does.
 """
@@ -6,12 +6,13 @@ The only file of the SDK that knows the kernel, and it loads it on use: a pack n
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsi.definition import Definition
 from evalsi.host import Host
+from evalsi.judging import AskError, Completion, Question
 from evalsi.loading import from_objects
 from evalsi.record import Record
 from evalsi_protocol.channels import Channel
@@ -19,12 +20,19 @@ from evalsi_protocol.channels import Channel
 if TYPE_CHECKING:
     import pandas
 
+    from evalsi_kernel.broker.ask import Ask
+    from evalsi_kernel.broker.judge import Judge, Resolved
+    from evalsi_kernel.broker.judge_key import JudgeKey
     from evalsi_kernel.broker.settings import BrokerSettings
     from evalsi_kernel.evaluated import Evaluation
     from evalsi_kernel.planning import LocalPack, Wanted
     from evalsi_kernel.request import Request
     from evalsi_kernel.sources import Source
     from evalsi_kernel.summaries import Summary
+
+
+# What is no answer of a judge, and yet all that a model had to say.
+_NO_VERDICT = frozenset({"judge.truncated", "judge.refused", "judge.empty"})
 
 
 class Result:
@@ -180,11 +188,101 @@ def evaluate(
     return _run(request, local, quiet=quiet)
 
 
+def complete(
+    questions: Sequence[Question],
+    model: str | Mapping[str, Any],
+    *,
+    cache: bool = True,
+    budget: Mapping[str, float] | None = None,
+    prices: str | Path | None = None,
+    quiet: bool = False,
+) -> list[Completion | AskError]:
+    """Ask a model all questions at once, with the kernel's pace, retries, cache and budget.
+
+    A reply that was cut off, refused or is empty is one here, since it is what the model has to say; it is not kept in
+    the cache.
+
+    Args:
+        questions: of plain text: a `schema` asks for an object, and what does not fit it is an error.
+        model: by name or as a dict such as `{"model": …, "base_url": …}`, like the judge of `evaluate`.
+        cache: take replies from the cache, and keep new ones there.
+        budget: what all questions may cost together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
+        prices: a file of prices (TOML) that go before those that come along.
+        quiet: say nothing on stderr, such as that the provider asks to wait.
+
+    Returns:
+        What became of each question, in order; one that failed is its error, and what others cost is in theirs.
+
+    Raises:
+        EvalsiError: nothing could be asked, as where a key is missing.
+    """
+    _request_of_the_kernel()
+    from evalsi_kernel.event_loop import run_in_loop
+
+    settings = _models(model, None, batch=False, cache=cache, budget=budget or {}, prices=prices)
+    assert settings is not None  # There is a model.
+    on_note = (lambda _note: None) if quiet else _print_note
+    return run_in_loop(lambda: _completed(settings, questions, on_note))
+
+
+async def _completed(
+    settings: BrokerSettings, questions: Sequence[Question], on_note: Callable[[str], None]
+) -> list[Completion | AskError]:
+    import asyncio
+
+    from evalsi_kernel.broker.settings import PRIMARY
+    from evalsi_kernel.broker_opening import open_broker
+    from evalsi_kernel.extensions import default_extensions
+
+    broker = await open_broker(settings, default_extensions(), keep_replies=False, folder=None, on_note=on_note)
+    try:
+        judge = broker.judges[PRIMARY]
+        # Equal questions share one call and one bill, as they do among evaluators.
+        asked: dict[str, asyncio.Task[Completion | AskError]] = {}
+        waited: list[asyncio.Task[Completion | AskError]] = []
+        for question in questions:
+            key, ask = _key_of(question, judge)
+            if key.digest not in asked:
+                asked[key.digest] = asyncio.create_task(_completion(judge, ask, key))
+            waited.append(asked[key.digest])
+        return list(await asyncio.gather(*waited))
+    finally:
+        broker.stop()
+        await broker.close()
+
+
+def _key_of(question: Question, judge: Judge) -> tuple[JudgeKey, Ask]:
+    from evalsi_kernel.broker.wire import BadAsk, ask_of
+    from evalsi_kernel.errors import UsageError
+
+    try:
+        ask = ask_of(question.to_body(), judge.model)
+    except BadAsk as bad:
+        raise UsageError(bad.error.message, "Mend the question.") from bad
+    return judge.key(ask), ask
+
+
+async def _completion(judge: Judge, ask: Ask, key: JudgeKey) -> Completion | AskError:
+    from evalsi_kernel.broker.judge import Unresolved
+
+    try:
+        found: Resolved = await judge.resolve(ask, key)
+    except Unresolved as failure:
+        if failure.reply is None or failure.error.code not in _NO_VERDICT or ask.schema is not None:
+            return AskError(failure.error)
+        reply, spent, cached = failure.reply, failure.spent, False
+    else:
+        reply, spent, cached = found.reply, found.spent, found.cached
+    parts = (spent.tokens.input, spent.tokens.output)
+    tokens = None if None in parts else sum(part or 0 for part in parts)
+    return Completion(reply.text, reply.finish, reply.model, cached, tokens, spent.cost_usd)
+
+
 def _request_of_the_kernel() -> type[Request]:
     try:
         from evalsi_kernel.request import Request
     except ImportError as error:
-        raise ImportError("evaluate() needs the kernel. Run: pip install evalsi") from error
+        raise ImportError("evaluate() and complete() need the kernel. Run: pip install evalsi") from error
     return Request
 
 

@@ -72,6 +72,26 @@ class JudgeReply(NamedTuple):
     cost_usd: float | None = None
 
 
+class Completion(NamedTuple):
+    """What a model wrote, as `complete` brings it; unlike a judge's reply it may be cut off, refused or empty.
+
+    Args:
+        text: as the model wrote it.
+        finish: why it ended: "stop", "length", "refusal", "tool" or "other".
+        model: that wrote it, as its provider names it.
+        cached: whether it came from the cache.
+        tokens: what it took, in and out; None is unknown.
+        cost_usd: what it cost now; None is unknown.
+    """
+
+    text: str
+    finish: str = "stop"
+    model: str = ""
+    cached: bool = False
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
 def ask_body(session: int, record_id: str, questions: Sequence[Question]) -> dict[str, Any]:
     """The body of a `judge.ask`."""
     return {"session": session, "record": record_id, "requests": [question.to_body() for question in questions]}
