@@ -9,15 +9,15 @@ import json
 import sys
 from pathlib import Path
 
-from deepeval import evaluate  # type: ignore[import-not-found]  # it is in the tool's environment alone
-from deepeval.evaluate.configs import (  # type: ignore[import-not-found]
+from deepeval import evaluate
+from deepeval.evaluate.configs import (
     AsyncConfig,
     CacheConfig,
     DisplayConfig,
 )
-from deepeval.metrics import FaithfulnessMetric  # type: ignore[import-not-found]
-from deepeval.models import LocalModel  # type: ignore[import-not-found]
-from deepeval.test_case import LLMTestCase  # type: ignore[import-not-found]
+from deepeval.metrics import FaithfulnessMetric
+from deepeval.models import LocalModel
+from deepeval.test_case import LLMTestCase
 
 
 def main(data: str, base_url: str, at_once: int) -> None:
