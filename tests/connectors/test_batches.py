@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from evalsi_connectors import anthropic_batches, openai_batches
 from evalsi_connectors.batch_rows import json_lines
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.connector import BatchConnector, BatchState, ProviderError
+from evalsi_kernel.broker.connector import BatchConnector, BatchState, ListedBatch, ProviderError
 from tests.connectors.calling import ANTHROPIC, BOTH, OPENAI, VERDICT, asked, batches, made, settings, url_of
 from tests.providers import Provider, faults, matching
 from tests.providers.batching import Batching
@@ -274,6 +276,53 @@ def test_results_before_the_end_are_an_error_that_says_to_wait(provider: str) ->
 
     assert "has not ended" in error.message
     assert error.retry == "later"
+
+
+@pytest.mark.parametrize("provider", BOTH)
+def test_batches_are_listed_with_their_tags_where_the_provider_keeps_tags(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (anthropic_batches, openai_batches):
+        monkeypatch.setattr(module, "PAGE", 2)
+    with Provider(batching=Batching(polls=0)) as server:
+
+        async def run() -> list[Sequence[ListedBatch]]:
+            connector = made(settings(url_of(server, provider), provider))
+            one = batches(connector)
+            for number in range(5):
+                name = await one.submit(ASKS, f"tag-{number}" if number else "")
+                await one.state(name)
+            now = time.time()
+            found = [await one.recent(now - 3600), await one.recent(now + 3600)]
+            await connector.close()
+            return found
+
+        recent, later = asyncio.run(run())
+        pages = sum(request.method == "GET" and "limit" in request.query for request in server.requests)
+
+    assert later == []
+    assert pages == 3 + 1
+    assert len({one.batch_id for one in recent}) == 5
+    assert {one.total for one in recent} == {len(ASKS)}
+    tags = [None] * 5 if provider == ANTHROPIC else ["tag-4", "tag-3", "tag-2", "tag-1", ""]
+    assert [one.tag for one in recent] == tags
+
+
+@pytest.mark.parametrize("provider", BOTH)
+@pytest.mark.parametrize("body", [b"{}", b'{"data": {}}', b'{"data": [1, {}, {"created_at": "soon"}]}'])
+def test_a_list_of_another_form_names_no_batch(provider: str, body: bytes) -> None:
+    with Provider(batch_faults=faults.always(Page(200, body, "application/json"))) as server:
+
+        async def run() -> Sequence[ListedBatch] | str:
+            connector = made(settings(url_of(server, provider), provider))
+            try:
+                return await batches(connector).recent(0.0)
+            except ProviderError as error:
+                return error.error.code
+            finally:
+                await connector.close()
+
+        assert asyncio.run(run()) in ([], "provider.bad_reply")
 
 
 def test_a_server_without_batches_is_told_apart_from_one_that_fails() -> None:

@@ -1,11 +1,8 @@
-"""An evaluator that asks the judge one question a record, and the key under which that question is known."""
+"""An evaluator that asks the judge one question a record. It imports nothing else, since a pack of it starts often."""
 
 from __future__ import annotations
 
 from evalsi import Context, Record, evaluator
-from evalsi_kernel.broker.ask import Ask
-from evalsi_kernel.broker.judge_key import judge_key
-from tests.providers import MODEL
 
 SCHEMA = {
     "type": "object",
@@ -26,9 +23,3 @@ async def graded(record: Record, *, ctx: Context) -> float:
 def question(output: str) -> str:
     """What the judge is asked about an output."""
     return f"Grade: {output}."
-
-
-def custom_id(base_url: str, output: str, provider: str = "openai-compatible") -> str:
-    """The custom id of the question about an output."""
-    identity = {"provider": provider, "model": MODEL, "base_url": base_url}
-    return judge_key(identity, Ask([{"role": "user", "content": question(output)}], SCHEMA)).digest

@@ -12,25 +12,22 @@ import pytest
 
 import evalsi
 from evalsi_connectors.openai_compatible import OpenAICompatible
-from evalsi_kernel import planning
+from evalsi_kernel import broker_opening, planning
 from evalsi_kernel.errors import CacheError, ConfigError, UsageError
 from evalsi_kernel.launch import PoolLimits
-from tests.judging import batch_runs
 from tests.judging.batch_runs import (
-    ANTHROPIC,
     AT_ONCE,
     BOTH,
-    OPENAI,
+    HANDED_IN,
     batches_made,
+    custom_id,
     last_digit,
     on_file,
     prepare,
     rows,
     run,
     scores,
-    url_of,
 )
-from tests.judging.graded import custom_id
 from tests.providers import MODEL, Answer, Batching, Provider, Request, faults, fixed, in_order, matching
 from tests.providers.faults import Fault, Plan, Status
 
@@ -46,10 +43,6 @@ def full_at_five(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def at(number: int, fault: Fault) -> Plan:
     """A fault of the request for batches with this number."""
     return lambda came: fault if came == number else None
-
-
-# What is asked of an API until a batch of it is read: whether there are batches, handing in, its state, its results.
-HANDED_IN = {OPENAI: 3, ANTHROPIC: 2}
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -73,7 +66,7 @@ def test_a_row_that_fails_is_an_error_of_its_own_record(provider: str) -> None:
     batching = Batching(expired=expired, lost=lost, doubled=doubled)
     with Provider(matching({"11": faults.bad_request()}, last_digit), batching=batching) as server:
         for ids, output in ((expired, "12"), (lost, "13"), (doubled, "14")):
-            ids.add(custom_id(url_of(server, provider), output, provider))
+            ids.add(custom_id(server, provider, output))
         result = run(server, rows(*FIVE), provider)
         assert len(server.rows) == 5
     assert scores(result) == {
@@ -90,7 +83,7 @@ def test_a_row_that_fails_is_an_error_of_its_own_record(provider: str) -> None:
 def test_a_batch_that_expires_as_a_whole_costs_nothing_and_scores_nothing(provider: str, prices: Path) -> None:
     expired = set[str]()
     with Provider(last_digit, batching=Batching(expired=expired)) as server:
-        expired |= {custom_id(url_of(server, provider), str(output), provider) for output in FIVE}
+        expired |= {custom_id(server, provider, output) for output in FIVE}
         result = run(server, rows(*FIVE), provider, prices=prices)
     (summary,) = result.summaries
     assert (summary.n, summary.mean, summary.errors) == (0, None, 5)
@@ -284,7 +277,7 @@ def test_runs_without_a_cache_each_ask_anew() -> None:
 
 def test_a_pack_that_waits_for_a_batch_is_not_taken_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "PoolLimits", partial(PoolLimits, record_timeout_s=0.02))
-    monkeypatch.setattr(batch_runs.broker_opening, "BATCH_TIMES", AT_ONCE._replace(poll_s=0.01, longest_poll_s=0.01))
+    monkeypatch.setattr(broker_opening, "BATCH_TIMES", AT_ONCE._replace(poll_s=0.01, longest_poll_s=0.01))
     with Provider(last_digit, batching=Batching(polls=40)) as server:
         result = run(server, rows(*FIVE))
     assert result.summaries[0].n == 5

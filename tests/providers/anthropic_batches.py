@@ -10,7 +10,7 @@ from tests.providers import anthropic_api
 from tests.providers.exchange import Conduct
 from tests.providers.faults import Status
 from tests.providers.files import json_lines
-from tests.providers.jobs import Job, RowEnd, Told, settle
+from tests.providers.jobs import Job, RowEnd, Told, page, settle
 from tests.providers.requests import Request
 from tests.providers.sightings import Sightings
 
@@ -35,9 +35,10 @@ class AnthropicBatches:
             case ("POST",):
                 return self._create(request)
             case ("GET",):
-                rows = [_body(job, self._origin(request)) for job in self._jobs.values()][::-1]
-                first, last = (rows[0]["id"], rows[-1]["id"]) if rows else (None, None)
-                return {"data": rows, "has_more": False, "first_id": first, "last_id": last}
+                names, has_more = page([*self._jobs], request, "after_id")
+                rows = [_body(self._jobs[name], self._origin(request)) for name in names]
+                first, last = (names[0], names[-1]) if names else (None, None)
+                return {"data": rows, "has_more": has_more, "first_id": first, "last_id": last}
             case ("GET", name) | ("GET", name, "results") | ("POST", name, "cancel"):
                 job = self._jobs.get(name)
                 return self._of(job, request) if job else Status(404, f"There is no batch {name}.")

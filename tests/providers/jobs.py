@@ -88,6 +88,20 @@ class Job:
         return Counter(end.how if place < self.done else "canceled" for place, end in enumerate(self._ends))
 
 
+def page(names: Sequence[str], request: Request, after: str) -> tuple[list[str], bool]:
+    """The part of a list, the newest first, that is asked for, and whether more follows.
+
+    Args:
+        names: of what is listed, the oldest first.
+        request: that asks, for `limit` of them (20).
+        after: the parameter that names the one before the part.
+    """
+    newest_first = list(reversed(names))
+    start = newest_first.index(request.query[after]) + 1 if after in request.query else 0
+    end = start + int(request.query.get("limit", 20))
+    return newest_first[start:end], end < len(newest_first)
+
+
 def settle(form: Form, request: Request, conduct: Conduct) -> RowEnd:
     """What becomes of a row that is worked on."""
     assert request.custom_id is not None

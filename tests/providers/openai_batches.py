@@ -10,7 +10,7 @@ from tests.providers.exchange import Conduct
 from tests.providers.faults import Status
 from tests.providers.files import Files, StoredFile, json_lines
 from tests.providers.forms import CALLS
-from tests.providers.jobs import Job, RowEnd, Told, settle
+from tests.providers.jobs import Job, RowEnd, Told, page, settle
 from tests.providers.requests import Request
 from tests.providers.sightings import Sightings
 
@@ -42,8 +42,8 @@ class OpenAIBatches:
             case ("POST", "batches"):
                 return self._create(request)
             case ("GET", "batches"):
-                rows = [batch.body() for batch in self._batches.values()][::-1]
-                return {"object": "list", "data": rows, "has_more": False}
+                names, has_more = page([*self._batches], request, "after")
+                return {"object": "list", "data": [self._batches[name].body() for name in names], "has_more": has_more}
             case ("GET", "batches", name) | ("POST", "batches", name, "cancel"):
                 batch = self._batches.get(name)
                 if batch is None:

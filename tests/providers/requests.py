@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 Api = Literal["openai", "anthropic"]
@@ -21,6 +22,7 @@ class Request:
         raw: The body as it came; of an upload the file.
         body: The parsed JSON; None where the body is none, or no JSON. Of an upload the fields of the form.
         custom_id: The name of a row of a batch.
+        query: Of the address.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Request:
         *,
         body: Any,
         custom_id: str | None = None,
+        query: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.number = number
         self.method = method
@@ -41,6 +44,7 @@ class Request:
         self.raw = raw
         self.body = body
         self.custom_id = custom_id
+        self.query = query
 
     def __repr__(self) -> str:
         return f"<Request {self.number}: {self.method} {self.path} {self.body!r}>"

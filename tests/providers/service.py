@@ -54,7 +54,7 @@ class Service:
             return await _upload(http)
         raw = await http.read()
         number = self._seen.called() if path in CALLS and method == "POST" else 0
-        return Request(number, method, path, http.headers, raw, body=_parsed(raw))
+        return Request(number, method, path, http.headers, raw, body=_parsed(raw), query=http.query)
 
     async def _call(self, http: web.BaseRequest, form: Form, request: Request) -> web.StreamResponse:
         wait_s = self._meter.wait_s(asyncio.get_running_loop().time(), self._seen.in_flight)

@@ -34,12 +34,16 @@ class Sightings:
 
     def row_came(self, request: Request) -> None:
         """A row of a batch was read."""
-        if self._keep:
-            self.rows.append(request)
+        with self._changed:
+            if self._keep:
+                self.rows.append(request)
+            self._changed.notify_all()
 
     def batch_request_came(self) -> int:
         """A request for files or batches came; returns its number."""
-        self.batch_requests += 1
+        with self._changed:
+            self.batch_requests += 1
+            self._changed.notify_all()
         return self.batch_requests
 
     def request_id(self) -> str:

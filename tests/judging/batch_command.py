@@ -1,0 +1,30 @@
+"""`python tests/judging/batch_command.py MOST POLL_S eval …`: the command, with batches of so many questions.
+
+A batch is handed in when it is full and asked after every POLL_S seconds, so that a test knows where the command is.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from evalsi_cli.main import main
+from evalsi_kernel import broker_opening
+from evalsi_kernel.broker.batch_following import BatchTimes
+from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+from evalsi_kernel.extensions import Extensions, connector
+
+most, poll_s = int(sys.argv[1]), float(sys.argv[2])
+
+
+def with_most(settings: ConnectorSettings, extensions: Extensions) -> Connector:
+    """The connector, whose batches hold at most so many questions."""
+    made = connector(settings, extensions)
+    setattr(made, "max_batch_asks", most)  # noqa: B010 -- not every connector has it.
+    return made
+
+
+if __name__ == "__main__":
+    broker_opening.BATCH_TIMES = BatchTimes(3600.0, poll_s=poll_s, longest_poll_s=poll_s)
+    setattr(broker_opening, "connector", with_most)  # noqa: B010 -- it is imported there.
+    del sys.argv[1:3]
+    sys.exit(main())
