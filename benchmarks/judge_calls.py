@@ -71,6 +71,14 @@ def judged(program: str, evaluators: str, data: Path, base_url: str, *flags: str
     return [program, *words, *flags]
 
 
+def at_once(calls: int) -> list[str]:
+    """Our flags for so many calls at once, and none from the cache.
+
+    A record makes no call while its verdict is on its way and the next one begins, so there are a few more of them.
+    """
+    return ["--no-cache", "--concurrency", str(calls * 5 // 4), "--judge-max-in-flight", str(calls)]
+
+
 def run_scored(command: Sequence[str], records: int, extra: dict[str, str]) -> Run:
     """Run such a command; raises `RuntimeError` unless every record was scored."""
     done = run(command, extra)
@@ -92,9 +100,7 @@ def speed(folder: Path, calls: int, in_flight: int, latency_ms: float, rounds: i
         program: ours, or the peer's.
     """
     few, many = in_flight, in_flight + calls
-    flags = ["--no-cache", "--concurrency", str(in_flight)]
-    if program == EVALSI:
-        flags += ["--judge-max-in-flight", str(in_flight)]
+    flags = at_once(in_flight) if program == EVALSI else ["--no-cache", "--concurrency", str(in_flight)]
     found = []
     with vendor(latency_ms) as server:
 

@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from subprocess import CalledProcessError
+from typing import Final, NamedTuple
 
-from benchmarks.judge_calls import EVALSI, Vendor, judged, run_scored, variables, vendor
+from benchmarks.judge_calls import EVALSI, Vendor, at_once, judged, run_scored, variables, vendor
 from benchmarks.judge_data import write_retrieved
 from benchmarks.judge_peers import OFFLINE, TOOLS, Tool
 from benchmarks.measure import Run, run
@@ -25,7 +26,7 @@ class _Setting(NamedTuple):
     data: Path
     records: int
     server: Vendor
-    at_once: int
+    in_flight: int
 
 
 class Job(NamedTuple):
@@ -40,10 +41,29 @@ class Job(NamedTuple):
         return f"{took}, {cpu_ms:.2f} ms CPU a call, {self.run.peak_mb:.0f} MB"
 
 
+class Ours(NamedTuple):
+    """One of our evaluators for this job.
+
+    Args:
+        name: for the table.
+        words: that choose it.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+
+TWO_QUESTIONS: Final = Ours("`rag/faithfulness`, claims, then verdicts", ("rag/faithfulness",))
+ONE_QUESTION: Final = Ours(
+    "`llm-judge` by the rubric faithfulness, one grade", ("llm-judge", "--param", "llm-judge.rubric=faithfulness")
+)
+
+
 class Beside(NamedTuple):
-    """A tool beside ours: pairs of runs, ours first; without any where it could not be run, and why."""
+    """A tool beside one of ours: pairs of runs, ours first; without any where it could not be run, and why."""
 
     tool: Tool
+    ours: Ours
     pairs: list[tuple[Job, Job]]
     trouble: str = ""
 
@@ -59,7 +79,7 @@ class Beside(NamedTuple):
 
 
 def side_by_side(
-    folder: Path, records: int, rounds: int, at_once: int = 64, latency_ms: float = 50.0
+    folder: Path, records: int, rounds: int, in_flight: int = 64, latency_ms: float = 50.0
 ) -> Iterator[Beside]:
     """The job in ours and in each of the tools, in turn.
 
@@ -67,46 +87,41 @@ def side_by_side(
         folder: for data, environments and what the tools write.
         records: of the job.
         rounds: pairs of runs with each tool.
-        at_once: records in flight.
+        in_flight: calls at once; of a tool that cannot bound them, records.
         latency_ms: of the vendor.
     """
     data = write_retrieved(folder / f"retrieved-{records}.jsonl", records)
     with vendor(latency_ms) as server:
-        setting = _Setting(folder, data, records, server, at_once)
-        _ours(setting)
+        setting = _Setting(folder, data, records, server, in_flight)
+        _ours(TWO_QUESTIONS, setting)
         for tool in TOOLS:
-            try:
-                pairs = [
-                    (
-                        _ours(setting),
-                        _theirs(tool, setting),
-                    )
-                    for _ in range(rounds)
-                ]
-            except (RuntimeError, OSError, ValueError) as trouble:
-                yield Beside(tool, [], _last_line(str(trouble)))
-            else:
-                yield Beside(tool, pairs)
+            # One that asks a single question stands beside ours of a single question, and beside the longer one too.
+            for ours in (ONE_QUESTION, TWO_QUESTIONS) if tool.is_one_question else (TWO_QUESTIONS,):
+                try:
+                    pairs = [(_ours(ours, setting), _theirs(tool, setting)) for _ in range(rounds)]
+                except (RuntimeError, OSError, ValueError, CalledProcessError) as trouble:
+                    yield Beside(tool, ours, [], _last_line(str(trouble)))
+                    break
+                yield Beside(tool, ours, pairs)
 
 
-def _ours(setting: _Setting) -> Job:
-    at_once = str(setting.at_once)
-    flags = ["--no-cache", "--concurrency", at_once, "--judge-max-in-flight", at_once]
-    command = judged(EVALSI, "rag/faithfulness", setting.data, setting.server.base_url, *flags)
+def _ours(ours: Ours, setting: _Setting) -> Job:
+    flags = [*ours.words[1:], *at_once(setting.in_flight)]
+    command = judged(EVALSI, ours.words[0], setting.data, setting.server.base_url, *flags)
     before = setting.server.calls()
     done = run_scored(command, setting.records, variables(setting.folder))
     return Job(done, setting.server.calls() - before)
 
 
 def _theirs(tool: Tool, setting: _Setting) -> Job:
-    folder, data, records, server, at_once = setting
+    folder, data, records, server, in_flight = setting
     before = server.calls()
     if not tool.script:
-        flags = ["--no-cache", "--concurrency", str(at_once)]
+        flags = ["--no-cache", "--concurrency", str(in_flight)]
         command = judged(ensure_peer(folder / "peer"), "faithfulness", data, server.base_url, *flags)
         done = run_scored(command, records, variables(folder) | OFFLINE)
         return Job(done, server.calls() - before)
-    command = tool.command(folder, data, server.base_url, at_once)
+    command = tool.command(folder, data, server.base_url, in_flight)
     scratch = folder / "judges" / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     done = run(command, OFFLINE, cwd=scratch)

@@ -33,12 +33,14 @@ class Tool(NamedTuple):
         packages: with their versions.
         script: that runs its job; "" for a command of the same words as ours.
         asks: what it asks of a record, for the table.
+        is_one_question: whether that is all in one question.
     """
 
     name: str
     packages: tuple[str, ...]
     script: str
     asks: str
+    is_one_question: bool = False
 
     def command(self, folder: Path, data: Path, base_url: str, at_once: int) -> list[str]:
         """The command for a tool with a script; its environment is made on first use."""
@@ -47,7 +49,7 @@ class Tool(NamedTuple):
 
 
 TOOLS: Final = (
-    Tool("evalsi 0.3.1", (PACKAGE,), "", "claims and verdicts in one question"),
+    Tool("evalsi 0.3.1", (PACKAGE,), "", "claims and verdicts at once", is_one_question=True),
     # The newer langchain-community lacks a module that this RAGAS imports.
     Tool(
         "RAGAS 0.4.3",
@@ -56,5 +58,5 @@ TOOLS: Final = (
         "claims, then verdicts",
     ),
     Tool("DeepEval 4.3.1", ("deepeval==4.3.1",), "deepeval", "truths and claims at once, verdicts, reason"),
-    Tool("Inspect 0.3.285", ("inspect-ai==0.3.285", "openai==3.57.0"), "inspect", "one grade"),
+    Tool("Inspect 0.3.285", ("inspect-ai==0.3.285", "openai==3.57.0"), "inspect", "one grade", is_one_question=True),
 )

@@ -4,6 +4,9 @@ It prints how many were scored and their mean, as JSON. It asks one question a r
 criterion, which here is that the texts support it.
 """
 
+# What it imports is in the tool's own environment alone.
+# mypy: disable-error-code="import-not-found, untyped-decorator"
+
 from __future__ import annotations
 
 import json
@@ -11,14 +14,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task, eval  # type: ignore[import-not-found]  # it is in the tool's environment alone
-from inspect_ai.dataset import MemoryDataset, Sample  # type: ignore[import-not-found]
-from inspect_ai.model import GenerateConfig, ModelOutput, get_model  # type: ignore[import-not-found]
-from inspect_ai.scorer import model_graded_qa  # type: ignore[import-not-found]
-from inspect_ai.solver import solver  # type: ignore[import-not-found]
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig, ModelOutput, get_model
+from inspect_ai.scorer import model_graded_qa
+from inspect_ai.solver import solver
 
 
-@solver  # type: ignore[untyped-decorator]  # as above
+@solver
 def recorded() -> Any:
     """Gives each sample the output that it came with."""
 
