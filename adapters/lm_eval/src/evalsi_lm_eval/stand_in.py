@@ -1,6 +1,6 @@
-"""Owns a stand-in for the library `datasets`, which the harness and its tasks import and scoring never uses.
+"""Owns stand-ins for `datasets` and `requests`, which the harness and its tasks import and scoring never uses.
 
-Docs come from records here, so nothing is ever loaded, mapped or filtered. It must not know the harness.
+Docs come from records here, so nothing is ever loaded, mapped or fetched. It must not know the harness.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-_NAME = "datasets"
-_VERSION = "4.0.0"
-"""Below it, the harness would look for features of older versions."""
+# The harness looks for features of older versions below these.
+_VERSIONS = {"datasets": "4.0.0", "requests": "2.32.0"}
 
 
-class NoDatasets(RuntimeError):
-    """A task's code wants to load or change a dataset."""
+class NotHere(RuntimeError):
+    """A task's code wants to load or change a dataset, or to fetch something."""
 
 
 class _Missing:
-    """Stands for a class of the library: it can be named in annotations, and not be used."""
+    """Stands for a class or function of a library: it can be named in annotations, and not be used."""
 
     def __init__(self, *_arguments: object, **_named: object) -> None:
         _refuse()
@@ -31,7 +30,9 @@ class _Missing:
 
 
 class _Library(ModuleType):
-    __version__ = _VERSION
+    def __init__(self, name: str, version: str) -> None:
+        super().__init__(name)
+        self.__version__ = version
 
     def __getattr__(self, name: str) -> Any:
         # What asks for such a name looks whether the module is a real one.
@@ -41,10 +42,11 @@ class _Library(ModuleType):
 
 
 def put_in_place() -> None:
-    """Give the stand-in to whoever imports `datasets` from now on, unless the library is installed."""
-    if _NAME not in sys.modules and find_spec(_NAME) is None:
-        sys.modules[_NAME] = _Library(_NAME)
+    """Give the stand-ins to whoever imports the libraries from now on, unless they are installed."""
+    for name, version in _VERSIONS.items():
+        if name not in sys.modules and find_spec(name) is None:
+            sys.modules[name] = _Library(name, version)
 
 
 def _refuse() -> NoReturn:
-    raise NoDatasets("No dataset is loaded here: docs come from the records' metadata.doc.")
+    raise NotHere("Nothing is loaded or fetched here: docs come from the records' metadata.doc.")

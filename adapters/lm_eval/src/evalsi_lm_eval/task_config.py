@@ -30,11 +30,16 @@ def task_config(task: str) -> dict[str, Any]:
         ParamError: there is none, it is a group, or it cannot be scored here.
     """
     path = _path_of(task)
+    # What is refused anyway may name functions that cannot be imported here.
+    _refuse(task, _read(task, path, resolve_func=False))
+    return _read(task, path, resolve_func=True)
+
+
+def _read(task: str, path: Path, *, resolve_func: bool) -> dict[str, Any]:
     try:
-        config: dict[str, Any] = harness().load_yaml(path, resolve_func=True)
+        config: dict[str, Any] = harness().load_yaml(path, resolve_func=resolve_func)
     except Exception as error:
         raise ParamError("task", f"{task} cannot be read: {type(error).__name__}: {error}") from error
-    _refuse(task, config)
     return config
 
 
@@ -85,7 +90,7 @@ def _refuse(task: str, config: dict[str, Any]) -> None:
         raise ParamError("task", f"{task} is about images or sound, and records hold text")
     if config.get("use_prompt"):
         raise ParamError("task", f"{task} takes its prompts from a library that is not here (promptsource)")
-    if callable(config.get("process_results")):
+    if config.get("process_results"):
         return
     for metric in config.get("metric_list") or ():
         name = metric.get("metric")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import deepcopy
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,16 +137,19 @@ class CorpusTask:
         self._task = RecordedTask(task, docs)
 
     def observe(self, record: Record) -> list[list[Any]]:
-        """Metric, filter and what the task says of the record."""
-        values = self._task.values(record)
-        return [[metric, name, plain(value)] for (metric, name), value in values.items()]
+        """Metric, filter and what the task says of the record: nothing where that is NaN, which no state can hold."""
+        observed = []
+        for (metric, name), value in self._task.values(record).items():
+            said = plain(value)
+            observed.append([metric, name] if type(said) is float and isnan(said) else [metric, name, said])
+        return observed
 
     def aggregate(self, states: Sequence[list[list[Any]]]) -> list[Score]:
         """A score a metric and filter."""
         columns: dict[tuple[str, str], list[Any]] = {}
         for state in states:
-            for metric, name, value in state:
-                columns.setdefault((metric, name), []).append(value)
+            for metric, name, *said in state:
+                columns.setdefault((metric, name), []).append(said[0] if said else nan)
         scorer = self._task.made()
         return [
             Score(name=score_name(metric, name), value=scorer.aggregate(metric, values))
