@@ -13,6 +13,7 @@ from typing import Any
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
 NAMES = ("core", "text", "rag", "judge", "safety")
+ADAPTERS = Path(__file__).parents[2] / "adapters"
 START = "<!-- Written from plugin.toml by tests/packs/readme_tables.py; do not edit up to the next mark. -->"
 END = "<!-- End of what is written. -->"
 
@@ -62,9 +63,9 @@ def main() -> int:
     if sys.argv[1:] != ["--write"]:
         print("Usage: python tests/packs/readme_tables.py --write", file=sys.stderr)
         return 1
-    for name in NAMES:
-        path = PACKS / name / "README.md"
-        tables = tomllib.loads((PACKS / name / "plugin.toml").read_text("utf-8"))
+    marked = [path for path in sorted(ADAPTERS.glob("*/README.md")) if START in path.read_text("utf-8")]
+    for path in [*(PACKS / name / "README.md" for name in NAMES), *marked]:
+        tables = tomllib.loads(path.with_name("plugin.toml").read_text("utf-8"))
         path.write_text(with_table(path.read_text("utf-8"), tables), "utf-8")
     return 0
 

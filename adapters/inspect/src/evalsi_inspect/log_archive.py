@@ -9,8 +9,7 @@ import json
 import sys
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import zstandard
 
@@ -28,7 +27,8 @@ class LogArchive:
     """An `.eval` log.
 
     Args:
-        path: of the file.
+        file: open for reading, and closed by whoever opened it.
+        name: what it is called in faults.
 
     Attributes:
         header: what the log says of the evaluation; of one that was interrupted what it said at its start.
@@ -37,19 +37,19 @@ class LogArchive:
         LogFault: it is no such log, is damaged, or is of a newer version.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._name = path.name
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._name = name
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, OSError) as error:
-            raise LogFault(f"{path.name} is no log of Inspect's, or is cut off: {error}.", _MEND) from error
+            raise LogFault(f"{name} is no log of Inspect's, or is cut off: {error}.", _MEND) from error
         self._members = [name for name in self._zip.namelist() if name.startswith(SAMPLES) and name.endswith(".json")]
         names = set(self._zip.NameToInfo)
         member = next((name for name in (HEADER, START) if name in names), None)
         if member is None:
-            raise LogFault(f"{path.name} is a zip without the header of a log.", "Name a log that Inspect wrote.")
+            raise LogFault(f"{name} is a zip without the header of a log.", "Name a log that Inspect wrote.")
         self.header: dict[str, Any] = self._json(member)
-        check_version(path.name, self.header.get("version"))
+        check_version(name, self.header.get("version"))
 
     def samples(self) -> Iterator[dict[str, Any]]:
         """The samples in the order in which they were finished; raises `LogFault` for one that cannot be read."""

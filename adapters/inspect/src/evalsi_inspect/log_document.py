@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, BinaryIO
 
 from evalsi_inspect.log_fault import LogFault, check_version
 
@@ -23,7 +23,8 @@ class LogDocument:
     """A `.json` log.
 
     Args:
-        path: of the file.
+        file: open for reading, and closed by whoever opened it.
+        name: what it is called in faults.
 
     Attributes:
         header: what stands before the samples: version, eval, plan, results.
@@ -32,17 +33,17 @@ class LogDocument:
         LogFault: it is no such log, or is of a newer version.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._name = path.name
-        self._file = path.open(encoding="utf-8-sig")
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._name = name
+        self._file = TextIOWrapper(file, encoding="utf-8-sig")
         self._text = ""
         self._at = 0
         self.header: dict[str, Any] = {}
         self._begin("{", "the document is no object")
         self._has_samples = self._read_header()
         if not isinstance(self.header.get("eval"), dict):
-            raise LogFault(f"{path.name} is JSON, and no log of Inspect's: it has no eval before its samples.", _MEND)
-        check_version(path.name, self.header.get("version"))
+            raise LogFault(f"{name} is JSON, and no log of Inspect's: it has no eval before its samples.", _MEND)
+        check_version(name, self.header.get("version"))
 
     def samples(self) -> Iterator[dict[str, Any]]:
         """The samples in order; raises `LogFault` where the document stops being one."""

@@ -60,32 +60,34 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         LogFault: there is no such log, or it cannot be read to its end.
     """
-    log = open_log(path)
-    # Inspect takes a second to load, which a log that is none need not wait for.
-    from evalsi_inspect.sample_row import row_of
-
-    spec = log.header.get("eval") or {}
-    for sample in log.samples():
-        try:
-            yield row_of(sample, spec)
-        except LogFault as fault:
-            raise LogFault(f"{path.name}: {fault.message}", fault.mend) from fault
-
-
-def open_log(path: Path) -> Log:
-    """The log, by what it begins with and not by its name; raises `LogFault`."""
     try:
-        with path.open("rb") as file:
-            begins = file.read(2)
+        file = path.open("rb")
     except OSError as error:
         raise LogFault(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
+    with file:
+        log = open_log(file, path.name)
+        # Inspect takes a second to load, which a log that is none need not wait for.
+        from evalsi_inspect.sample_row import row_of
+
+        spec = log.header.get("eval") or {}
+        for sample in log.samples():
+            try:
+                yield row_of(sample, spec)
+            except LogFault as fault:
+                raise LogFault(f"{path.name}: {fault.message}", fault.mend) from fault
+
+
+def open_log(file: BinaryIO, name: str) -> Log:
+    """The log, by what it begins with and not by its name; raises `LogFault`."""
+    begins = file.read(2)
+    file.seek(0)
     if begins == b"PK":
         from evalsi_inspect.log_archive import LogArchive
 
-        return LogArchive(path)
+        return LogArchive(file, name)
     from evalsi_inspect.log_document import LogDocument
 
-    return LogDocument(path)
+    return LogDocument(file, name)
 
 
 def _own_output() -> BinaryIO:

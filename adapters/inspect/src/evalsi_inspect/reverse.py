@@ -17,7 +17,6 @@ from evalsi_inspect.conversation import message_of, steps_of
 from evalsi_inspect.plain_json import plain
 
 OnError = Literal["raise", "unscored"]
-_NAME = "evaluator"
 
 
 class EvaluatorFailed(Exception):
@@ -112,7 +111,7 @@ def _evaluate(settings: _Settings, rows: Sequence[Row]) -> list[Found]:
     try:
         result = evalsi.evaluate(
             rows,
-            [{"ref": settings.evaluator, "name": _NAME, "params": dict(settings.params)}],
+            [{"ref": settings.evaluator, "params": dict(settings.params)}],
             judge=settings.judge,
             embed=settings.embed,
             cache=settings.cache,
@@ -122,7 +121,7 @@ def _evaluate(settings: _Settings, rows: Sequence[Row]) -> list[Found]:
         return [error] * len(rows)
     found: list[Found] = [outcome for outcome in result.results if outcome.get("outcome") != "state"]
     if len(found) != len(rows):
-        sentence = f"{settings.evaluator} scores a whole dataset, and Inspect scores samples. Name one of record scope."
+        sentence = f"{settings.evaluator} does not give one outcome a sample. Name one evaluator, of record scope."
         return [EvaluatorFailed(sentence)] * len(rows)
     return found
 
@@ -137,8 +136,9 @@ def _verdict(found: Mapping[str, Any], wanted: str | None) -> Score:
         return Score.unscored(reason="skipped", explanation=found.get("reason"))
     if found["outcome"] != "scored":
         raise EvaluatorFailed(_why(found))
-    scores = {str(one.get("name") or _NAME): one for one in found["scores"]}
-    name = wanted or (_NAME if _NAME in scores else next(iter(scores)))
+    own = found["evaluator"]
+    scores = {str(one.get("name") or own): one for one in found["scores"]}
+    name = wanted or (own if own in scores else next(iter(scores)))
     if name not in scores:
         raise EvaluatorFailed(f"The evaluator gives no score {name!r}; it gives {', '.join(scores)}.")
     main = scores.pop(name)
