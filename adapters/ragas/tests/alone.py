@@ -154,7 +154,6 @@ ALONE: dict[str, Callable[[Row], Awaitable[Any]]] = {
     "string-presence": lambda row: _value(new.StringPresence().ascore(**row.pair)),
     "string-similarity": lambda row: _value(new.NonLLMStringSimilarity().ascore(**row.pair)),
     "bleu-score": lambda row: _value(new.BleuScore().ascore(**row.pair)),
-    "rouge-score": lambda row: _value(new.RougeScore().ascore(**row.pair)),
     "chrf-score": lambda row: _value(new.CHRFScore().ascore(**row.pair)),
     "sql-semantic-equivalence": lambda row: _value(
         new.SQLSemanticEquivalence(LLM).ascore(row.response, row.reference, row.reference_contexts)

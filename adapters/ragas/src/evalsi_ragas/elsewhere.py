@@ -34,6 +34,7 @@ NOT_HERE = MappingProxyType(
         "FaithfulnesswithHHEM": "Runs a classifier of its own in the process, fetched from a model hub.",
         "MultiModalFaithfulness": "Reads images, and the judge of this kernel reads text.",
         "MultiModalRelevance": "Reads images, and the judge of this kernel reads text.",
+        "RougeScore": "Needs a library without a wheel, and nothing is built from source; the pack `text` has `rouge`.",
         "RankingMetric": "Gives a list of texts in an order, which is no score.",
     }
 )

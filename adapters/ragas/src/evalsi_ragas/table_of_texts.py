@@ -47,17 +47,6 @@ TEXT_ROWS = (
         asks=(),
     ),
     Row(
-        "rouge-score",
-        "RougeScore",
-        "ROUGE of the output against the reference, with English stems.",
-        _PAIR,
-        asks=(),
-        settings=(
-            choice("rouge_type", "rougeL", "rouge1", about="longest common subsequence, or words"),
-            choice("mode", "fmeasure", "precision", "recall", about="what is computed"),
-        ),
-    ),
-    Row(
         "chrf-score",
         "CHRFScore",
         "chrF of the output against the reference with sacrebleu, on 0 to 1.",
