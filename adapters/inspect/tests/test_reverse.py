@@ -18,6 +18,7 @@ from inspect_ai.scorer import Scorer
 
 from evalsi_inspect import EvaluatorFailed, evalsi_scorer
 from evalsi_inspect.batches import Batches, Found, Row
+from evalsi_inspect.reverse import Settings, evaluate_rows
 
 CODE = """
 from evalsi import Record, Score, Skip, evaluator
@@ -144,6 +145,16 @@ def test_an_evaluator_that_cannot_score_samples_says_so(code: str, ref: str, mes
 def test_what_to_do_on_an_error_is_one_of_two() -> None:
     with pytest.raises(ValueError, match="raise or unscored"):
         evalsi_scorer("exact-match", on_error="zero")  # type: ignore[arg-type]
+
+
+def test_a_sample_that_is_no_record_takes_no_other_with_it(code: str) -> None:
+    settings = Settings(f"{code}:length", {}, None, None, True, None)
+    rows: list[Row] = [{"output": "x" * number} for number in range(1, 6)]
+    rows[3] = {"output": "half of a pair: \ud800"}
+    found = evaluate_rows(settings, rows)
+    values = [one["scores"][0]["value"] if isinstance(one, dict) else None for one in found]
+    assert values == [1.0, 2.0, 3.0, None, 5.0]
+    assert "surrogate" in str(found[3])
 
 
 # -- batches --------------------------------------------------------------------------------------------------------

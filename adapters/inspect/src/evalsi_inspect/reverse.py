@@ -23,7 +23,7 @@ class EvaluatorFailed(Exception):
     """The evaluator has no score for a sample, because it or its judge failed."""
 
 
-class _Settings(NamedTuple):
+class Settings(NamedTuple):
     """How every batch is evaluated."""
 
     evaluator: str
@@ -65,11 +65,11 @@ def evalsi_scorer(
     """
     if on_error not in ("raise", "unscored"):
         raise ValueError(f"on_error is {on_error!r}; it is raise or unscored.")
-    settings = _Settings(evaluator, dict(params or {}), judge, embed, cache, concurrency)
+    settings = Settings(evaluator, dict(params or {}), judge, embed, cache, concurrency)
 
     @scorer(metrics=[mean(), stderr()], name=evaluator)  # type: ignore[untyped-decorator]
     def made() -> Scorer:
-        batches = Batches(lambda rows: _evaluate(settings, rows))
+        batches = Batches(lambda rows: evaluate_rows(settings, rows))
 
         async def run(state: TaskState, target: Target) -> Score:
             try:
@@ -106,8 +106,15 @@ def row_of(state: TaskState, target: Target, context: str) -> Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _evaluate(settings: _Settings, rows: Sequence[Row]) -> list[Found]:
-    """What became of each row. What keeps an evaluation from running is told for every one."""
+def evaluate_rows(settings: Settings, rows: Sequence[Row]) -> list[Found]:
+    """What became of each row, in their order.
+
+    What keeps an evaluation from running is told for every row; a row that is no record takes no other with it.
+
+    Args:
+        settings: how they are evaluated.
+        rows: those that wait.
+    """
     try:
         result = evalsi.evaluate(
             rows,
@@ -118,6 +125,9 @@ def _evaluate(settings: _Settings, rows: Sequence[Row]) -> list[Found]:
             concurrency=settings.concurrency,
         )
     except Exception as error:  # noqa: BLE001 -- told for every sample that waits, and raised there.
+        if len(rows) > 1 and str(getattr(error, "code", "")).startswith("dataset."):
+            middle = len(rows) // 2
+            return [*evaluate_rows(settings, rows[:middle]), *evaluate_rows(settings, rows[middle:])]
         return [error] * len(rows)
     found: list[Found] = [outcome for outcome in result.results if outcome.get("outcome") != "state"]
     if len(found) != len(rows):
