@@ -2,81 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
-from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.batch import Batch
 from evalsi_kernel.broker.batch_following import BatchFollower, BatchTimes
-from evalsi_kernel.broker.batch_store import BatchFile
-from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
+from evalsi_kernel.broker.connector import ListedBatch, ProviderError
+from tests.kernel.broker.scripted_batches import DONE, FILE, GOING, Scripted, failure
 from tests.kernel.broker.virtual_time import run_virtually
-
-ASK = Ask([{"role": "user", "content": "?"}])
-FILE = BatchFile("evalsi-1", {}, {"a": ASK, "b": ASK}, 1_000.0, is_cached=True, batch_id="b1")
-DONE, GOING = BatchState(True, 2, 2, "ended"), BatchState(False, 2, 1, "in_progress")
-Told = BatchState | ProviderError | str
-
-
-def failure(code: str, retry_after_s: float | None = None, *, is_final: bool = False) -> ProviderError:
-    return ProviderError(
-        code, code, retry="no" if is_final else "later", retry_after_s=retry_after_s, is_final=is_final
-    )
-
-
-class Scripted:
-    """A provider that answers by the clock, and notes when it was asked what."""
-
-    max_batch_asks = 10
-    batch_price_factor = 0.5
-
-    def __init__(
-        self,
-        state: Callable[[float], Told] = lambda _: DONE,
-        submit: Callable[[int], Told] = lambda _: "b1",
-        listed: Sequence[ListedBatch] = (),
-    ) -> None:
-        self._state = state
-        self._submit = submit
-        self._listed = listed
-        self.asked: list[tuple[str, float]] = []
-
-    def _came(self, what: str) -> float:
-        now = asyncio.get_running_loop().time()
-        self.asked.append((what, now))
-        return now
-
-    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
-        self._came("submit")
-        told = self._submit(self.times("submit"))
-        if isinstance(told, ProviderError):
-            raise told
-        assert isinstance(told, str)
-        return told
-
-    async def recent(self, since_s: float) -> Sequence[ListedBatch]:
-        self._came("recent")
-        return [one for one in self._listed if one.created_s >= since_s]
-
-    async def state(self, batch_id: str) -> BatchState:
-        told = self._state(self._came("state"))
-        if isinstance(told, ProviderError):
-            raise told
-        assert isinstance(told, BatchState)
-        return told
-
-    async def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        for custom_id in asks:
-            yield custom_id, Reply("said")
-
-    async def cancel(self, batch_id: str) -> None:
-        raise AssertionError("a batch is never cancelled")
-
-    def times(self, what: str) -> int:
-        return sum(one == what for one, _ in self.asked)
 
 
 def follow(provider: Scripted, *, is_found: bool = False) -> list[str]:

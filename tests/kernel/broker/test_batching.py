@@ -1,0 +1,176 @@
+"""Questions on their way into batches and out of them: what was answered meanwhile, asked again, or stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker.batch_following import BatchTimes
+from evalsi_kernel.broker.batch_store import BatchStore
+from evalsi_kernel.broker.batching import Batches
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.judge_cache import JudgeCache
+from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from tests.kernel.broker.scripted_batches import DONE, GOING, Scripted, failure
+
+T = TypeVar("T")
+IDENTITY = {"provider": "p", "model": "m"}
+BOUND_S = 20.0
+AT_ONCE = BatchTimes(quiet_s=0.0, poll_s=0.0, longest_poll_s=0.0, retry_s=0.0, gone_s=0.0, patience_s=0.0)
+
+
+def asked(text: str) -> tuple[Ask, JudgeKey]:
+    ask = Ask([{"role": "user", "content": text}])
+    return ask, judge_key(IDENTITY, ask)
+
+
+class Run:
+    """The batches of a run, its cache and its notes."""
+
+    def __init__(self, folder: Path, provider: Scripted, times: BatchTimes) -> None:
+        self.notes: list[str] = []
+        self.cache = JudgeCache(folder / "replies.sqlite", self.notes.append)
+        self.store = BatchStore(folder / "batches")
+        self.batches = Batches(
+            IDENTITY, provider, cache=self.cache, store=self.store, on_note=self.notes.append, times=times
+        )
+
+    async def ask(self, text: str) -> str:
+        """Ask a question to its end, as a judge does."""
+        ask, key = asked(text)
+        with self.batches.question(key.digest):
+            reply = await self.batches.ask(ask, key.digest, key.digest)
+            self.cache.put(key, reply)
+            return reply.text
+
+    async def close(self) -> None:
+        await self.batches.close()
+        await self.cache.close()
+
+
+def in_a_run(folder: Path, provider: Scripted, work: Callable[[Run], Awaitable[T]], times: BatchTimes = AT_ONCE) -> T:
+    async def whole() -> T:
+        run = Run(folder, provider, times)
+        try:
+            async with asyncio.timeout(BOUND_S):
+                return await work(run)
+        finally:
+            await run.close()
+
+    return asyncio.run(whole())
+
+
+def test_a_question_that_another_run_answered_meanwhile_is_not_handed_in(tmp_path: Path) -> None:
+    provider = Scripted()
+
+    async def work(run: Run) -> list[str]:
+        _, key = asked("known")
+        run.cache.put(key, Reply("kept"))
+        return [await run.ask("known"), *await asyncio.gather(run.ask("known"), run.ask("new"))]
+
+    assert in_a_run(tmp_path, provider, work) == ["kept", "kept", "said"]
+    assert [len(asks) for asks in provider.handed_in] == [1]
+    assert BatchStore(tmp_path / "batches").all() == []
+
+
+def test_nothing_is_handed_in_once_the_run_is_stopped(tmp_path: Path) -> None:
+    provider = Scripted()
+
+    async def work(run: Run) -> None:
+        run.batches.stop()
+        question = asyncio.create_task(run.ask("late"))
+        await asyncio.to_thread(run.store.all)
+        question.cancel()
+        await asyncio.gather(question, return_exceptions=True)
+
+    in_a_run(tmp_path, provider, work)
+    assert provider.asked == []
+
+
+def test_a_question_that_is_cancelled_and_asked_again_waits_for_the_same_batch(tmp_path: Path) -> None:
+    is_over = asyncio.Event()
+    provider = Scripted(lambda _: GOING if not is_over.is_set() else DONE)
+
+    async def work(run: Run) -> str:
+        first = asyncio.create_task(run.ask("again"))
+        await provider.state_was_asked.wait()
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        second = asyncio.create_task(run.ask("again"))
+        await asyncio.sleep(0)
+        is_over.set()
+        return await second
+
+    assert in_a_run(tmp_path, provider, work) == "said"
+    assert provider.times("submit") == 1
+
+
+def test_what_came_for_a_question_that_was_cancelled_is_kept(tmp_path: Path) -> None:
+    is_over = asyncio.Event()
+    provider = Scripted(lambda _: GOING if not is_over.is_set() else DONE)
+
+    async def work(run: Run) -> str:
+        other = asyncio.create_task(run.ask("other"))
+        question = asyncio.create_task(run.ask("cancelled"))
+        await provider.state_was_asked.wait()
+        question.cancel()
+        is_over.set()
+        return await other
+
+    # Two fill a batch; nothing is handed in before.
+    assert in_a_run(tmp_path, provider, work, AT_ONCE._replace(quiet_s=BOUND_S)) == "said"
+
+    async def kept(run: Run) -> Reply | None:
+        return await run.cache.get(asked("cancelled")[1].digest)
+
+    assert in_a_run(tmp_path, provider, kept) == Reply("said")
+    assert BatchStore(tmp_path / "batches").all() == []
+
+
+def test_a_question_of_a_batch_that_cannot_be_asked_after_is_not_handed_in_again(tmp_path: Path) -> None:
+    provider = Scripted(lambda _: failure("provider.failed"))
+
+    async def work(run: Run) -> list[str]:
+        told = []
+        for _ in range(2):
+            with pytest.raises(ProviderError) as caught:
+                await run.ask("once")
+            told.append(str(caught.value))
+        return told
+
+    first, second = in_a_run(tmp_path, provider, work)
+    assert first == second
+    assert "cannot be asked after" in first
+    assert provider.times("submit") == 1
+    assert len(BatchStore(tmp_path / "batches").all()) == 1
+
+
+def test_a_question_that_failed_in_a_batch_may_be_asked_again_in_another(tmp_path: Path) -> None:
+    provider = Scripted()
+    provider.fails = 1
+
+    async def work(run: Run) -> str:
+        with pytest.raises(ProviderError):
+            await run.ask("twice")
+        return await run.ask("twice")
+
+    assert in_a_run(tmp_path, provider, work) == "said"
+    assert provider.times("submit") == 2
+
+
+def test_a_reply_is_in_the_file_of_the_cache_before_the_note_of_its_batch_is_removed(tmp_path: Path) -> None:
+    async def work(run: Run) -> Reply | None:
+        await run.ask("kept")
+        assert await run.cache.written()
+        other = JudgeCache(tmp_path / "replies.sqlite")
+        try:
+            return await other.get(asked("kept")[1].digest)
+        finally:
+            await other.close()
+
+    assert in_a_run(tmp_path, Scripted(), work) == Reply("said")
