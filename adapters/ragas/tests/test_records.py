@@ -71,6 +71,17 @@ def test_a_blank_text_that_a_model_is_to_judge_is_an_error(row: Row) -> None:
         assert "the context holds no text" in str(scored(row.name, changed(context=["", " "])).error)
 
 
+@pytest.mark.parametrize("direction", [[1.0, 2.0, 3.0], [0.1, 0.7, 1e-3], [1 / 3, 1 / 7, 1 / 11]])
+@pytest.mark.parametrize("name", ["bleu-score", "chrf-score", "string-similarity", "semantic-similarity"])
+def test_equal_texts_are_at_the_end_of_the_range_and_never_beyond_it_by_rounding(
+    name: str, direction: list[float]
+) -> None:
+    for text in ("Dogs ride the ferry for free.", "The ferry leaves at seven. Dogs ride it for free. So do cats."):
+        outcome = Bench(embed=lambda _: direction).score(BY_NAME[name], Record(output=text, reference=text))
+        assert outcome.value == pytest.approx(1.0)
+        assert outcome.value <= 1.0
+
+
 def test_a_blank_output_is_an_output_where_letters_are_compared() -> None:
     assert scored("exact-match", changed(output="")).value == 0.0
     assert scored("string-similarity", changed(output="")).value == 0.0

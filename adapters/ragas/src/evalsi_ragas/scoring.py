@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import string
 from collections.abc import Callable, Mapping
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from typing import Any, NamedTuple
 
 from evalsi_ragas.stand_ins import put_in_place, switch_off
@@ -31,7 +31,7 @@ from evalsi_ragas.row import ARGUMENTS, Row  # noqa: E402
 
 switch_off(ragas._analytics)
 
-# A cosine may leave its range by what floats round.
+# Cosines and BLEU leave their range by what floats round, 1.0000000000000004; the kernel takes none beyond the range.
 _ROUNDING = 1e-6
 _NO_QUOTATIONS = "No quoted spans found in response"
 
@@ -134,7 +134,7 @@ class Scorer:
         return result.value, result.reason or ""
 
     def _checked(self, value: Any, reason: str) -> float | str:
-        """The value, where it is one.
+        """The value, where it is one; the end of its range where it is beyond by rounding alone.
 
         Raises:
             evalsi.Skip: without a judge there is none, as nothing was given to count.
@@ -148,11 +148,11 @@ class Scorer:
         number = float(value)
         if isnan(number) and not self._row.asks:
             raise Skip(f"RAGAS has no number for it{': ' + reason if reason else ''}")
-        low, high = output.minimum, output.maximum
-        is_out = (low is not None and number < low - _ROUNDING) or (high is not None and number > high + _ROUNDING)
-        if not isfinite(number) or is_out:
+        low = -inf if output.minimum is None else output.minimum
+        high = inf if output.maximum is None else output.maximum
+        if not isfinite(number) or not low - _ROUNDING <= number <= high + _ROUNDING:
             raise ValueError(f"RAGAS gave {number!r}, which is no score of {self._row.name}")
-        return number
+        return min(max(number, low), high)
 
     def _score(self, verdicts: list[Verdict]) -> Score:
         """The best of them; the first where a label has no order."""
