@@ -5,12 +5,12 @@ Each is measured against the vendor on this machine.
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import Any
 
-from benchmarks import judge_cache, judge_transport
 from benchmarks.judge_calls import hits, speed
 from benchmarks.judge_job import side_by_side
 from benchmarks.rows import Bench, Row
@@ -47,9 +47,7 @@ def calls(bench: Bench) -> Iterator[Row]:
 
 def cache(bench: Bench) -> Iterator[Row]:
     """Hits a second: of the cache alone, and of a whole job that is run again."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "replies.sqlite"
-        found = asyncio.run(judge_cache.measure(path, entries=100_000, hits=100_000))
+    found = _told("benchmarks.judge_cache")
     rate = found["hits_per_s"]
     yield Row(
         "cache, 100,000 replies, 64 tasks",
@@ -72,14 +70,14 @@ def cache(bench: Bench) -> Iterator[Row]:
 
 def transport(_bench: Bench) -> Iterator[Row]:
     """The transports of HTTP, and the connectors whole, at 64 calls at once."""
-    found = judge_transport.compare()
-    base = found["httpx, its own pool"]
-    for name, one in found.items():
+    rows = _told("benchmarks.judge_transport")["rows"]
+    base = rows["httpx, its own pool"]
+    for name, one in rows.items():
         yield Row(
             f"2,000 calls, 64 at once × 50 ms: {name}",
-            f"{one.share:.0%} of the ideal, {one.cpu_ms:.2f} ms CPU a call",
-            "" if one is base else f"{base.share:.0%}, {base.cpu_ms:.2f} ms (httpx, its own pool)",
-            f"{base.cpu_ms / one.cpu_ms:.1f} × less CPU",
+            f"{one['share_of_ideal']:.0%} of the ideal, {one['cpu_ms']:.2f} ms CPU a call",
+            "" if one is base else f"{base['share_of_ideal']:.0%}, {base['cpu_ms']:.2f} ms (httpx, its own pool)",
+            f"{base['cpu_ms'] / one['cpu_ms']:.1f} × less CPU",
             "",
             True,
         )
@@ -99,6 +97,13 @@ def job(bench: Bench) -> Iterator[Row]:
         same = our.calls <= their.calls
         holds = (found.times_faster if same else found.times_faster_a_call) > 1
         yield Row(what, str(our), f"{beside}: {their}", figure, "the fastest" if same else "faster a call", holds)
+
+
+def _told(module: str) -> dict[str, Any]:
+    """What a benchmark of a single process prints."""
+    done = subprocess.run([sys.executable, "-m", module], capture_output=True, check=True)
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
 JUDGE_CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {

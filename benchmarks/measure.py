@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
-import time
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-MAX_STDERR_CHARS = 2000
+MEASURED = Path(__file__).with_name("measured.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +49,17 @@ class Comparison:
 
 def run(command: Sequence[str], variables: Mapping[str, str] | None = None, cwd: Path | None = None) -> Run:
     """Run a command to its end in a process that measures it; raises `RuntimeError` when it fails."""
-    read_end, write_end = os.pipe()
-    started = time.perf_counter()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read_end)
-        with os.fdopen(write_end, "w") as report:
-            json.dump(_measured(command, os.environ | dict(variables or {}), cwd), report)
-        os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end) as report:
-        told = report.read()
-    wall_s = time.perf_counter() - started
-    os.waitpid(pid, 0)
-    found = json.loads(told)
+    # Without site: nothing of this environment is loaded, and the measuring process stays small.
+    measured = [sys.executable, "-I", "-S", str(MEASURED), *command]
+    done = subprocess.run(
+        measured, env=os.environ | dict(variables or {}), cwd=cwd, capture_output=True, check=False, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} could not be measured:\n{done.stderr}")
+    found = json.loads(done.stdout)
     if found["code"] != 0:
         raise RuntimeError(f"{' '.join(command)} exited with {found['code']}:\n{found['stderr']}")
-    return Run(wall_s, found["peak_mb"], found["cpu_s"], found["stdout"])
-
-
-def _measured(command: Sequence[str], variables: Mapping[str, str], cwd: Path | None) -> dict[str, object]:
-    done = subprocess.run(command, env=variables, cwd=cwd, capture_output=True, check=False)
-    # Of all that it waited for, grandchildren included: CPU of all together, memory of the largest single process.
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "code": done.returncode,
-        "peak_mb": usage.ru_maxrss / 1024,
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "stdout": done.stdout.decode(errors="replace"),
-        "stderr": done.stderr.decode(errors="replace")[-MAX_STDERR_CHARS:],
-    }
+    return Run(found["wall_s"], found["peak_mb"], found["cpu_s"], found["stdout"])
 
 
 def compare(
