@@ -11,8 +11,9 @@ import pytest
 
 from evalsi import ParamError, Record
 from evalsi.testing import Outcome, aggregate, run_pack, score
+from evalsi_lm_eval.corpus_task import CorpusTask
 from evalsi_lm_eval.task_config import task_config
-from evalsi_lm_eval.task_scores import CorpusTask, Task
+from evalsi_lm_eval.task_scores import Task
 
 GENERATES = """
 task: local
@@ -197,6 +198,24 @@ def test_records_of_other_processes_are_summed_up_without_a_doc(written: Written
     made = CorpusTask(task=written(CHOOSES))
     (score_of_all,) = made.aggregate([[["mcc", "none", [1, 1]]], [["mcc", "none", [0, 0]]]])
     assert (score_of_all.name, score_of_all.value) == ("mcc", 1.0)
+
+
+def test_a_metric_that_is_about_none_of_the_records_is_left_out(written: Written) -> None:
+    record = Record(output="xyz", metadata={"doc": {"q": "far too long", "a": "x"}})
+    assert by_name(aggregate(CorpusTask, [record, record], task=written(OWN_CODE))) == {"length": 3.0}
+
+
+@pytest.mark.parametrize("kind", ["chooses", "continues", "texts", "code"])
+def test_a_resample_is_scored_as_the_harness_would_score_its_records(
+    kind: str, alone: Callable[..., Any], written: Written
+) -> None:
+    made = CorpusTask(task=written(ALL[kind]))
+    states = [made.observe(record) for record in alone(**task_config(written(ALL[kind]))).records()]
+    (resample,) = made.resample([states[0]] * 4, 1, seed=1)
+    whole = {score.name: score.value for score in made.aggregate([states[0]] * 4)}
+    assert {score.name: score.value for score in resample} == pytest.approx(whole, rel=1e-12)
+    many = list(made.resample(states, 40, seed=1))
+    assert len({tuple(score.value for score in scores) for scores in many}) > 3
 
 
 @pytest.mark.parametrize(

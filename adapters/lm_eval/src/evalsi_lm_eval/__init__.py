@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from evalsi_lm_eval.choices import choice_evaluator
+from evalsi_lm_eval.corpus_task import CorpusTask
 from evalsi_lm_eval.metrics import METRICS, MetricRow
 from evalsi_lm_eval.perplexities import perplexity_evaluator
-from evalsi_lm_eval.task_scores import CorpusTask, Task
+from evalsi_lm_eval.task_scores import Task
 from evalsi_lm_eval.texts import ExactMatch, texts_evaluator
 
 

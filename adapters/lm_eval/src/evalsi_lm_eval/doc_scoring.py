@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evalsi_lm_eval.harness import harness
+from evalsi_lm_eval.text_counts import TextCounts
 
 Doc = dict[str, Any]
 ONLY_FILTER = "none"
@@ -103,6 +104,11 @@ class DocScorer:
         """Whether the task's score by a metric is the mean of its docs'."""
         aggregations = harness().aggregations
         return self._aggregation(metric) in (aggregations["mean"], aggregations["nanmean"])
+
+    def text_metric(self, metric: str) -> str:
+        """The metric of texts by which the task sums a metric up; "" where it is another."""
+        aggregations, own = harness().aggregations, self._aggregation(metric)
+        return next((name for name in TextCounts.METRICS if aggregations[name] is own), "")
 
     def aggregate(self, metric: str, values: Sequence[Any]) -> float:
         """The task's score by a metric, from what it said of each doc."""

@@ -1,4 +1,4 @@
-"""Scores recorded outputs as a task of the harness does: its docs, its filters, its `process_results`, its aggregation.
+"""Scores each recorded output as a task of the harness does: its doc, its filters, its `process_results`.
 
 It must not know how a task is found.
 """
@@ -6,9 +6,8 @@ It must not know how a task is found.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from copy import deepcopy
-from math import isnan, nan
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,38 +122,6 @@ class Task:
             metrics = ", ".join(sorted({metric for metric, _ in values}))
             raise Skip(f"no metric of {self._task.name} is of this record alone ({metrics}); see corpus-task")
         return scores
-
-
-@evaluator(
-    name="corpus-task",
-    summary="Scores all records together as a task of the harness does: the figures that it reports.",
-    scope="dataset",
-)
-class CorpusTask:
-    """A task's own scoring, of all records."""
-
-    def __init__(self, *, task: TaskName, docs: DocsPath = None) -> None:
-        self._task = RecordedTask(task, docs)
-
-    def observe(self, record: Record) -> list[list[Any]]:
-        """Metric, filter and what the task says of the record: nothing where that is NaN, which no state can hold."""
-        observed = []
-        for (metric, name), value in self._task.values(record).items():
-            said = plain(value)
-            observed.append([metric, name] if type(said) is float and isnan(said) else [metric, name, said])
-        return observed
-
-    def aggregate(self, states: Sequence[list[list[Any]]]) -> list[Score]:
-        """A score a metric and filter."""
-        columns: dict[tuple[str, str], list[Any]] = {}
-        for state in states:
-            for metric, name, *said in state:
-                columns.setdefault((metric, name), []).append(said[0] if said else nan)
-        scorer = self._task.made()
-        return [
-            Score(name=score_name(metric, name), value=scorer.aggregate(metric, values))
-            for (metric, name), values in columns.items()
-        ]
 
 
 def score_name(metric: str, name: str) -> str:

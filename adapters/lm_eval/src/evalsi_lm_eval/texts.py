@@ -13,9 +13,9 @@ from evalsi import Output, Param, ParamError, Record, Score, evaluator
 from evalsi_lm_eval.doc_scoring import ONLY_FILTER, Doc, DocScorer
 from evalsi_lm_eval.filters import Filters, pipeline, responses_of
 from evalsi_lm_eval.metrics import METRICS, MetricRow
+from evalsi_lm_eval.text_counts import TextCounts, resampled
 
 _EXACT = next(row for row in METRICS if row.metric == "exact_match")
-State = list[Any]
 
 
 @evaluator(name=_EXACT.evaluator, summary=_EXACT.summary, needs=("output", "reference"), outputs=[Output(kind="pass")])
@@ -65,35 +65,29 @@ def texts_evaluator(row: MetricRow) -> Any:
     class Texts:
         def __init__(self, *, filters: Filters = ()) -> None:
             self._scorer = _scorer(row.metric, filters, {})
+            self._counts = TextCounts(row.metric)
 
-        def observe(self, record: Record) -> State:
-            """The references and the filtered output."""
+        def observe(self, record: Record) -> list[float]:
+            """What is counted in the filtered output."""
             doc = _doc(record)
             result = self._scorer.filtered(doc, responses_of(record))
             if not isinstance(result, str):
                 raise TypeError(f"The filters gave {result!r:.40}, which is no text. Give `map` texts alone.")
-            return [doc["every"], result]
+            return self._counts.of(result, doc["every"])
 
-        def aggregate(self, states: Sequence[State]) -> Score:
+        def combine(self, totals: Sequence[float]) -> Score:
             """The metric of all records."""
-            return self._score(self._scorer.aggregate(row.metric, _even(states)))
+            value = self._counts.score(totals)
+            # sacrebleu's 100.00000000000004 is 100.
+            return Score(value=value if row.maximum is None else min(row.maximum, value))
 
-        def resample(self, states: Sequence[State], resamples: int, seed: int) -> Iterator[Score]:
-            """The score of each resample, from counts that are made once."""
+        def resample(self, states: Sequence[list[float]], resamples: int, seed: int) -> Iterator[Score]:
+            """The score of each resample, a product of matrices where the counts would be summed anew."""
             import numpy
 
-            metric = _sacrebleu(row.metric)
-            outputs = [output for _, output in states]
-            streams = list(zip(*(references for references, _ in _even(states)), strict=True))
-            counts = numpy.asarray(metric._extract_corpus_statistics(outputs, streams), dtype=float)
-            random, size = numpy.random.default_rng(seed), len(states)
-            for _ in range(resamples):
-                drawn = numpy.bincount(random.integers(0, size, size=size), minlength=size)
-                yield self._score(metric._compute_score_from_stats((drawn @ counts).tolist()).score)
-
-        def _score(self, value: float) -> Score:
-            # sacrebleu's 100.00000000000004 is 100.
-            return Score(value=float(value) if row.maximum is None else min(row.maximum, float(value)))
+            table = numpy.asarray(states, dtype=float)
+            for drawn in resampled(table, resamples, seed):
+                yield self.combine((drawn @ table).tolist())
 
     return Texts
 
@@ -115,16 +109,3 @@ def _doc(record: Record) -> Doc:
     doc = {"text": "", "target": references[0] if len(references) == 1 else references, "every": references}
     choices = record.metadata.get("choices")
     return doc if choices is None else {**doc, "choices": choices}
-
-
-def _even(states: Sequence[State]) -> list[State]:
-    """States that have equally many references: the harness would drop those that not every record has."""
-    most = max(len(references) for references, _ in states)
-    return [[[*references, *[None] * (most - len(references))], output] for references, output in states]
-
-
-def _sacrebleu(metric: str) -> Any:
-    """sacrebleu's metric with the harness' settings."""
-    from sacrebleu.metrics import BLEU, CHRF, TER
-
-    return {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}[metric]()
