@@ -97,7 +97,7 @@ class Batches:
 
         Args:
             ask: what to ask.
-            custom_id: tells equal asks from others, in every run: the digest of its key.
+            custom_id: tells equal asks of one model from all others, in every run: the digest of its key.
             question: for which `question` it is asked.
 
         Raises:
@@ -199,8 +199,8 @@ class Batches:
         left, found = dict(asks), []
         with self._store.alone():
             for file in self._store.all():
-                is_ours = file.identity == self._identity and file.is_cached == (self._cache is not None)
-                if file.name in self._batches or not is_ours or left.keys().isdisjoint(file.asks):
+                is_of_use = file.is_cached == (self._cache is not None) and not left.keys().isdisjoint(file.asks)
+                if file.name in self._batches or not is_of_use:
                     continue
                 # Runs without a cache ask anew, each for itself; only what was left behind is picked up.
                 if file.is_cached or self._store.claim(file.name):
