@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
+import evalsi_kernel.connection as connection_module
 from evalsi import Record, evaluator
 from evalsi.context import Context
 from evalsi.host import Host
 from evalsi.loading import from_objects
-from evalsi_kernel.connection import ASK_WINDOW, Connection
+from evalsi_kernel.connection import Connection
 from evalsi_kernel.transports import MemoryTransport
 from evalsi_protocol.errors import LocalMisuse
 from evalsi_protocol.machine import Machine
 from tests.kernel.supervision import bounded
 from tests.protocol.kernel_end import BOUND_S, serving, texts
+
+WINDOW = 64
 
 
 def test_the_pack_reads_on_while_an_evaluator_computes() -> None:
@@ -91,7 +94,11 @@ def test_neither_side_can_have_more_requests_open_than_the_other_takes() -> None
             side.request(method, {})
 
 
-def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_for_ever() -> None:
+def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection_module, "ASK_WINDOW", WINDOW)
+
     @evaluator(name="asks", version=1, asks=("judge",))
     async def asks(record: Record, ctx: Context) -> bool:
         return bool((await ctx.ask("judge.ask", {"id": record.id}))["yes"])
@@ -104,7 +111,7 @@ def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_f
             nonlocal open_at_once, most
             open_at_once += 1
             most = max(most, open_at_once)
-            if open_at_once == ASK_WINDOW:
+            if open_at_once == WINDOW:
                 # Were another to come without a credit, it would be here before this answer is.
                 await connection.request("ping", {})
                 full.set()
@@ -118,9 +125,9 @@ def test_a_pack_that_asks_beyond_the_kernels_window_waits_for_a_credit_and_not_f
         connection = Connection(transport, serve)
         await connection.hello()
         await connection.request("open", {"session": 1, "evaluator": "asks", "concurrency": 1000})
-        answer = await connection.request("score", {"sessions": [1], "records": texts(*["a"] * 900)})
-        assert answer["outcomes"] == {"scored": 900}
-        assert most == ASK_WINDOW
+        answer = await connection.request("score", {"sessions": [1], "records": texts(*["a"] * 300)})
+        assert answer["outcomes"] == {"scored": 300}
+        assert most == WINDOW
         await connection.request("bye", {})
         connection.close_writing()
         await connection.close()

@@ -35,6 +35,8 @@ from evalsi_protocol.frames import Packed, pack_array
 from evalsi_protocol.limits import MAX_FRAME_BYTES, TARGET_FRAME_BYTES
 
 MAX_COLUMNS_KEPT = 200
+LARGE_BYTES = 1 << 20
+NOTHING_PACKED = Packed()
 MAX_RECORD_BYTES = MAX_FRAME_BYTES - 64 * 1024
 """A record is the least that a frame can carry, beside what the protocol puts around it; a larger one is not sent."""
 
@@ -131,6 +133,7 @@ class Intake:
         except REFUSED:
             self._pack = msgpack.Packer(use_bin_type=True).pack
             return None
+        self._forget_room(len(packed))
         numbers = [number for number, _ in rows]
         self._note(wires[0], ids, numbers, only_positions=False)
         return Chunk(packed, ids, numbers, clusters)
@@ -177,7 +180,14 @@ class Intake:
                 cluster = wire.get("metadata", _NOTHING).get(cluster_by)
                 clusters.append(cluster if type(cluster) is str else self._cluster_of(wire, number))
         self._note(_NOTHING, ids, numbers, only_positions=only_positions)
-        return Chunk(pack_array(packed, len(packed)), ids, numbers, clusters)
+        array = pack_array(packed, len(packed))
+        self._forget_room(len(array))
+        return Chunk(array, ids, numbers, clusters)
+
+    def _forget_room(self, size_bytes: int) -> None:
+        """After what was large, begin with a packer anew: one keeps twice the room that it once needed."""
+        if size_bytes > LARGE_BYTES:
+            self._pack = msgpack.Packer(use_bin_type=True).pack
 
     def _record(self, row: Wire) -> Wire:
         wire: Wire = {}
@@ -257,8 +267,15 @@ class Intake:
         if len(chunk.packed_array) <= 2 * TARGET_FRAME_BYTES:
             yield chunk
             return
+        if len(chunk.ids) == 1 and len(chunk.packed_array) <= MAX_RECORD_BYTES:
+            # It cannot be cut, and a copy of what is large would be large.
+            yield chunk
+            return
         start = size = 0
-        for end, record in enumerate(chunk.packed, 1):
+        records = chunk.packed
+        # Of what is large there is no need for the whole beside its parts.
+        chunk.packed_array = NOTHING_PACKED
+        for end, record in enumerate(records, 1):
             is_too_large = len(record) > MAX_RECORD_BYTES
             if is_too_large and start < end - 1:
                 yield chunk.part(start, end - 1)

@@ -73,7 +73,7 @@ def pack(value: Any) -> bytes:
 
 def pack_array(packed_elements: Iterable[bytes], count: int) -> Packed:
     """An array of `count` elements that are msgpack already."""
-    return Packed(msgpack.Packer().pack_array_header(count) + b"".join(packed_elements))
+    return Packed(b"".join([msgpack.Packer().pack_array_header(count), *packed_elements]))
 
 
 def split_array(packed: bytes) -> list[bytes]:
