@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from evalsi_kernel.broker.ask import Ask, Reply
+from evalsi_kernel.broker import batching
+from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
 from evalsi_kernel.broker.batch_following import BatchTimes
 from evalsi_kernel.broker.batch_store import BatchStore
 from evalsi_kernel.broker.batching import Batches
@@ -29,13 +31,25 @@ def asked(text: str) -> tuple[Ask, JudgeKey]:
     return ask, judge_key(IDENTITY, ask)
 
 
+class Watched(BatchStore):
+    """Files of batches, of which it is seen when one of another run is waited for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.was_looked_at = threading.Event()
+
+    def claim(self, name: str) -> bool:
+        self.was_looked_at.set()
+        return super().claim(name)
+
+
 class Run:
     """The batches of a run, its cache and its notes."""
 
     def __init__(self, folder: Path, provider: Scripted, times: BatchTimes) -> None:
         self.notes: list[str] = []
         self.cache = JudgeCache(folder / "replies.sqlite", self.notes.append)
-        self.store = BatchStore(folder / "batches")
+        self.store = Watched(folder / "batches")
         self.batches = Batches(
             IDENTITY, provider, cache=self.cache, store=self.store, on_note=self.notes.append, times=times
         )
@@ -173,3 +187,58 @@ def test_a_reply_is_in_the_file_of_the_cache_before_the_note_of_its_batch_is_rem
             await other.close()
 
     assert in_a_run(tmp_path, Scripted(), work) == Reply("said")
+
+
+def test_a_batch_that_another_run_noted_and_could_not_hand_in_is_handed_in_by_who_waits_for_it(tmp_path: Path) -> None:
+    is_noted, is_waited_for = asyncio.Event(), asyncio.Event()
+
+    class Refusing(Scripted):
+        async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
+            is_noted.set()
+            await is_waited_for.wait()
+            raise failure("provider.bad_request", is_final=True)
+
+    async def work(two: Run) -> str:
+        one = Run(tmp_path, Refusing(), AT_ONCE)
+        first = asyncio.create_task(one.ask("shared"))
+        await is_noted.wait()
+        second = asyncio.create_task(two.ask("shared"))
+        assert await asyncio.to_thread(two.store.was_looked_at.wait, BOUND_S)
+        is_waited_for.set()
+        with pytest.raises(ProviderError, match="bad_request"):
+            await first
+        await one.close()
+        return await second
+
+    provider = Scripted()
+    assert in_a_run(tmp_path, provider, work) == "said"
+    assert provider.times("submit") == 1
+    assert BatchStore(tmp_path / "batches").all() == []
+
+
+def test_a_batch_is_full_when_its_texts_are_as_long_as_a_provider_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "MAX_BYTES", 1_000)
+    provider = Scripted()
+
+    async def work(run: Run) -> str:
+        return await run.ask("x" * 1_000)
+
+    assert in_a_run(tmp_path, provider, work, AT_ONCE._replace(quiet_s=BOUND_S * 2)) == "said"
+
+
+def test_a_folder_that_is_gone_ends_questions_as_errors_that_cost_nothing(tmp_path: Path) -> None:
+    provider = Scripted()
+
+    async def work(run: Run) -> ProviderError:
+        (tmp_path / "batches" / "lock").unlink()
+        (tmp_path / "batches").rmdir()
+        (tmp_path / "batches").write_text("a file stands here")
+        with pytest.raises(ProviderError, match="cannot be noted") as caught:
+            await run.ask("lost")
+        return caught.value
+
+    error = in_a_run(tmp_path, provider, work)
+    assert (error.error.code, error.calls, error.tokens) == ("cache.unusable", 0, NO_TOKENS)
+    assert provider.asked == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
@@ -176,9 +176,7 @@ class Batches:
             if not left or self._is_stopped:
                 return
             try:
-                found, file = await asyncio.to_thread(self._note, {name: one.ask for name, one in left.items()})
-                if file is not None:
-                    file = await self._without_answered(file, left)
+                batches = await self._note(left)
             except Exception as error:
                 for question in left.values():
                     tell(question.future, _fault(error))
@@ -188,47 +186,44 @@ class Batches:
             for path in sorted(self._store.unreadable):
                 self._on_note(f"The note of a batch cannot be read, and is left alone: {path}.")
             self._store.unreadable.clear()
-            for one in found:
-                self._adopt(Batch(one, is_found=True))
-            if file is not None:
-                self._adopt(Batch(file, is_found=False))
+            for batch in batches:
+                self._adopt(batch)
             self._add(left)
 
-    def _note(self, asks: Mapping[str, Ask]) -> tuple[list[BatchFile], BatchFile | None]:
-        """Batches on file that hold some of these asks, and a new one of the others; no other run does so meanwhile."""
-        left, found = dict(asks), []
-        with self._store.alone():
-            for file in self._store.all():
-                is_of_use = file.is_cached == (self._cache is not None) and not left.keys().isdisjoint(file.asks)
-                if file.name in self._batches or not is_of_use:
-                    continue
-                # Runs without a cache ask anew, each for itself; only what was left behind is picked up.
-                if file.is_cached or self._store.claim(file.name):
-                    found.append(file)
-                    left = {name: ask for name, ask in left.items() if name not in file.asks}
-            new = self._store.create(self._identity, left, is_cached=self._cache is not None) if left else None
-        return found, new
+    async def _note(self, questions: Mapping[str, _Question]) -> list[Batch]:
+        """Batches on file that hold some of these questions, and a new one of the others; raises `CacheError`.
 
-    async def _without_answered(self, file: BatchFile, questions: Mapping[str, _Question]) -> BatchFile | None:
-        """The batch without what another run has answered since the cache was asked; None where nothing is left.
-
-        A batch on file is removed when its replies are in the cache, so now that no file holds these asks it is known.
+        A batch is taken from the files when its replies are in the cache. So what is in no file now, and not in the
+        cache after, was asked by no run; and no other run notes anything meanwhile.
         """
-        if self._cache is None:
-            return file
-        left = {}
-        for custom_id, ask in file.asks.items():
-            reply = await self._cache.get(custom_id)
-            if reply is not None and _fits(ask, reply):
-                tell(questions[custom_id].future, reply)
-            else:
-                left[custom_id] = ask
-        if not left:
-            await asyncio.to_thread(self._store.remove, file.name)
-        elif len(left) < len(file.asks):
-            file = file._replace(asks=left)
-            await asyncio.to_thread(self._store.write, file)
-        return file if left else None
+        with ExitStack() as stack:
+            await asyncio.to_thread(stack.enter_context, self._store.alone())
+            batches = [Batch(file, is_found=True) for file in await asyncio.to_thread(self._found, set(questions))]
+            held = {custom_id for batch in batches for custom_id in batch.file.asks}
+            left: dict[str, Ask] = {}
+            for custom_id, (ask, future) in questions.items():
+                if custom_id not in held:
+                    reply = None if self._cache is None else await self._cache.get(custom_id)
+                    if reply is not None and _fits(ask, reply):
+                        tell(future, reply)
+                    else:
+                        left[custom_id] = ask
+            if left:
+                is_cached = self._cache is not None
+                file = await asyncio.to_thread(self._store.create, self._identity, left, is_cached=is_cached)
+                batches.append(Batch(file, is_found=False))
+        return batches
+
+    def _found(self, custom_ids: set[str]) -> list[BatchFile]:
+        """The batches on file that hold some of these asks, each ask in one."""
+        found = []
+        for file in self._store.all():
+            is_of_use = file.is_cached == (self._cache is not None) and not custom_ids.isdisjoint(file.asks)
+            # Runs without a cache ask anew, each for itself; only what was left behind is picked up.
+            if is_of_use and file.name not in self._batches and (file.is_cached or self._store.claim(file.name)):
+                found.append(file)
+                custom_ids -= file.asks.keys()
+        return found
 
     # -- one batch ------------------------------------------------------------------------------------------------
 
@@ -369,4 +364,6 @@ def _fault(error: Exception) -> ProviderError:
         fault = WireError(
             "kernel.internal", f"The kernel failed at a batch: {type(error).__name__}: {error}", "Report it.", "kernel"
         )
-    return ProviderError(fault.code, fault.message, fault.mend, blame=fault.blame, retry="later")
+    told = ProviderError(fault.code, fault.message, fault.mend, blame=fault.blame, retry="later", tokens=NO_TOKENS)
+    told.calls = 0
+    return told
