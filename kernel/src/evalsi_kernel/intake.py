@@ -36,7 +36,6 @@ from evalsi_protocol.limits import MAX_FRAME_BYTES, TARGET_FRAME_BYTES
 
 MAX_COLUMNS_KEPT = 200
 LARGE_BYTES = 1 << 20
-NOTHING_PACKED = Packed()
 MAX_RECORD_BYTES = MAX_FRAME_BYTES - 64 * 1024
 """A record is the least that a frame can carry, beside what the protocol puts around it; a larger one is not sent."""
 
@@ -264,17 +263,14 @@ class Intake:
 
     def _cut(self, chunk: Chunk) -> Iterator[Chunk]:
         """The chunk, in several where a source gave too much at once: what is in flight is held in memory."""
-        if len(chunk.packed_array) <= 2 * TARGET_FRAME_BYTES:
-            yield chunk
-            return
-        if len(chunk.ids) == 1 and len(chunk.packed_array) <= MAX_RECORD_BYTES:
-            # It cannot be cut, and a copy of what is large would be large.
+        # A single record cannot be cut, and a copy of what is large would be large.
+        if len(chunk.packed_array) <= (MAX_RECORD_BYTES if len(chunk.ids) == 1 else 2 * TARGET_FRAME_BYTES):
             yield chunk
             return
         start = size = 0
         records = chunk.packed
         # Of what is large there is no need for the whole beside its parts.
-        chunk.packed_array = NOTHING_PACKED
+        chunk.packed_array = Packed()
         for end, record in enumerate(records, 1):
             is_too_large = len(record) > MAX_RECORD_BYTES
             if is_too_large and start < end - 1:
