@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from evalsi_connectors.chat_reply import tokens_of
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Reply, Tokens
-from tests.connectors.calling import VERDICT, asked, failed, replied
+from tests.connectors.calling import VERDICT, asked, calls, failed, replied, settings
+from tests.connectors.raw_servers import said_raw
 from tests.providers import MODEL, Answer, Provider, faults, fixed
 from tests.providers.faults import Page
 
@@ -169,3 +171,17 @@ def test_names_of_another_form_are_left_empty() -> None:
 def test_the_model_that_is_told_need_not_be_the_one_that_was_asked() -> None:
     with Provider() as server:
         assert replied(server, asked()).model == MODEL
+
+
+@pytest.mark.parametrize("proxy", [False, True], ids=["directly", "where a proxy is named"])
+def test_a_compressed_reply_is_read_as_any_other(proxy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if proxy:
+        # For another scheme, so that it stands in nobody's way; but only the whole client knows proxies.
+        monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:1")
+    packed = gzip.compress(json.dumps({"choices": [{"message": {"content": "Small."}}]}).encode())
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(packed)}\r\nContent-Encoding: gzip\r\n\r\n".encode()
+    with said_raw(head + packed) as url:
+        (reply,) = calls(settings(url), asked())
+
+    assert isinstance(reply, Reply), reply
+    assert reply.text == "Small."
