@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from math import inf
 from typing import Any, NamedTuple
 
 from evalsi_kernel.transports import Transport
@@ -29,6 +30,8 @@ CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS}
 # How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate, and that all
 # records in flight wait for one batch.
 ASK_WINDOW = 8_192
+WAIT_SHARE, MAX_WAIT_S = 0.05, 0.005
+"""A reply that took long may wait so much longer, as a share of that, to share its way to the pack with others."""
 OnItems = Callable[[list[Any], list[Any]], None]
 """Takes the items and the runs of an event, each as it came: what is in the lists is the pack's."""
 Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -73,6 +76,7 @@ class Connection:
     """
 
     def __init__(self, transport: Transport, answer: Answer = not_bound) -> None:
+        self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._machine = Machine("kernel", window=ASK_WINDOW)
         self._answer = answer
@@ -81,7 +85,7 @@ class Connection:
         self._credit = asyncio.Condition()
         self._asks: set[asyncio.Task[None]] = set()
         self._ended: WireError | None = None
-        self._will_send = False
+        self._sends_at = inf
         self.is_over = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
@@ -211,6 +215,7 @@ class Connection:
             future.set_exception(failure)
 
     async def _serve(self, request: RequestReceived) -> None:
+        began_at = self._loop.time()
         try:
             self._machine.respond(request.id, await self._answer(request.method, request.body))
         except (RequestFailed, LocalMisuse) as failure:
@@ -219,7 +224,8 @@ class Connection:
             self._refuse(request.id, WireError("kernel.internal", f"{type(error).__name__}: {error}", "", "kernel"))
             raise
         finally:
-            self._send_soon()
+            # What comes from a provider can wait a little for others; what comes from a cache is sent at once.
+            self._send_within(min(MAX_WAIT_S, (self._loop.time() - began_at) * WAIT_SHARE))
 
     def _refuse(self, request_id: int, error: WireError) -> None:
         # A misuse means that the session ended meanwhile: nobody is left to be told.
@@ -240,14 +246,15 @@ class Connection:
         async with self._credit:
             self._credit.notify_all()
 
-    def _send_soon(self) -> None:
-        """Send once all that is ready has run: replies that come together are one write, and wake the pack once."""
-        if not self._will_send:
-            self._will_send = True
-            asyncio.get_running_loop().call_soon(self._send)
+    def _send_within(self, wait_s: float) -> None:
+        """Send at the latest then: replies that come close together are one write, and wake the pack once."""
+        at = self._loop.time() + wait_s
+        if at < self._sends_at:
+            self._sends_at = at
+            self._loop.call_at(at, self._send)
 
     def _send(self) -> None:
-        self._will_send = False
+        self._sends_at = inf
         data = self._machine.data_to_send()
         if data:
             self._transport.write(data)
