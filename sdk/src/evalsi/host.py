@@ -61,7 +61,6 @@ class Host:
         version: of the pack, for `hello`.
         load: imports the pack and gives its evaluators; called once, on `hello`.
         window: how many `score` requests the kernel may have open.
-        on_greeted: called once, by the thread that works, when hello is answered.
         on_over: called once, by the reader's thread, as soon as the session is over; work may still go on then.
     """
 
@@ -73,12 +72,10 @@ class Host:
         load: Load,
         *,
         window: int = WINDOW,
-        on_greeted: Callable[[], object] | None = None,
         on_over: Callable[[], object] | None = None,
     ) -> None:
         self.window = window
         self._channel = channel
-        self._on_greeted = on_greeted
         self._on_over = on_over
         self._machine = Machine("pack", window=window)
         self._lock = threading.Lock()
@@ -99,8 +96,6 @@ class Host:
         try:
             while (request := self._inbox.get()) is not None:
                 self._work.do(request)
-                if request.method == "hello" and self._on_greeted is not None:
-                    self._on_greeted()
                 if request.method == "bye":
                     break
         finally:

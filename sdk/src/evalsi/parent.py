@@ -17,7 +17,7 @@ def end_with_parent() -> None:
     """Have the system kill this process as soon as its parent is gone; the wish ends with the thread that has it."""
     if sys.platform != "linux":
         return
-    import ctypes  # Two milliseconds, which a host may spend while the kernel reads its hello.
+    import ctypes  # Only a pack's process needs it.
 
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != _PARENT:

@@ -70,9 +70,9 @@ def start(
     if listen:
         _listen(listen, name or module or file, version, load)
     else:
-        channel = take_standard_streams()
-        name = name or module or file
-        Host(channel, name, version, load, on_greeted=end_with_parent, on_over=_leave_soon).serve()
+        # Now, while the kernel is still loading: it costs two milliseconds, for which nobody waits yet.
+        end_with_parent()
+        Host(take_standard_streams(), name or module or file, version, load, on_over=_leave_soon).serve()
     # Threads of the pack's libraries must not keep a process alive that has said goodbye.
     sys.stderr.flush()
     os._exit(0)
