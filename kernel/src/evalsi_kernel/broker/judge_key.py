@@ -6,7 +6,7 @@ It must not know where replies are kept. The bytes that are hashed are msgpack, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ _FIELD_BYTES = 4
 _SETTINGS = ("schema", "max_tokens", "temperature", "seed", "effort", "sample")
 _EXACT_IN_FLOAT = 2**53
 _BIG_INTEGER = 1
+_packer = partial(msgpack.Packer, unicode_errors="surrogatepass")
 
 
 class _Part(NamedTuple):
@@ -79,16 +80,13 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 def _settings_parts(settings: tuple[tuple[tuple[str, str], ...], tuple[Any, ...]]) -> tuple[list[_Part], list[_Part]]:
     """The parts before and after the messages, which are the same for most questions of a run."""
     identity, of_ask = settings
-    named = {f"identity.{name}": value for name, value in sorted(identity)}
-    before = {"format": FORMAT, **named}
-    after = dict(zip(_SETTINGS, of_ask, strict=True))
-    return _parts(before), _parts(after)
+    before = {"format": FORMAT} | {f"identity.{name}": value for name, value in sorted(identity)}
+    return _parts(before), _parts(dict(zip(_SETTINGS, of_ask, strict=True)))
 
 
 def _messages_parts(messages: Sequence[Mapping[str, str]]) -> list[_Part]:
-    parts = {f"messages.{place}": message for place, message in enumerate(messages[:MAX_MESSAGE_FIELDS])}
-    rest = messages[MAX_MESSAGE_FIELDS:]
-    return _parts({**parts, "messages.rest": rest} if rest else parts)
+    parts: dict[str, Any] = {f"messages.{place}": one for place, one in enumerate(messages[:MAX_MESSAGE_FIELDS])}
+    return _parts(parts | {"messages.rest": messages[MAX_MESSAGE_FIELDS:] or None})
 
 
 def _parts(values: Mapping[str, Any]) -> list[_Part]:
@@ -103,10 +101,6 @@ def _part(name: str, value: Any) -> _Part:
 @lru_cache(maxsize=64)
 def _packed_name(name: str) -> bytes:
     return bytes(_packer().pack(name))
-
-
-def _packer() -> msgpack.Packer:
-    return msgpack.Packer(unicode_errors="surrogatepass")
 
 
 def _canonical(value: Any) -> Any:
