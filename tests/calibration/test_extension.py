@@ -15,7 +15,7 @@ import pluggy
 
 from evalsi_calibration import plugin
 from evalsi_calibration.command import Calibrate
-from evalsi_cli.extension_commands import Toolkit
+from evalsi_cli.toolkit import Toolkit
 from evalsi_kernel import hooks
 from tests.calibration.judging import FAILS, PASSES, answers, words
 from tests.cli.running import EVALSI
@@ -41,7 +41,7 @@ def test_the_extension_file_names_the_module_and_what_it_provides() -> None:
 def test_asking_for_the_flags_loads_no_event_loop() -> None:
     code = (
         "import sys, argparse; from evalsi_calibration.plugin import evalsi_command as find\n"
-        "from evalsi_cli.extension_commands import Toolkit\n"
+        "from evalsi_cli.toolkit import Toolkit\n"
         "find('calibrate', Toolkit()).configure(argparse.ArgumentParser())\n"
         "print(sorted({'asyncio', 'pydantic', 'numpy'} & set(sys.modules)))"
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_cli.extension_commands import Toolkit, extension_commands
+from evalsi_cli.extension_commands import extension_commands
+from evalsi_cli.toolkit import Toolkit
 from evalsi_kernel.commands import Toolkit as ToolkitSeam
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.findings import Finding

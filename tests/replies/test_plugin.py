@@ -6,7 +6,7 @@ import tomllib
 from importlib import resources
 from typing import Any
 
-from evalsi_cli.extension_commands import Toolkit
+from evalsi_cli.toolkit import Toolkit
 from evalsi_replies import plugin
 from evalsi_replies.command import Cache
 

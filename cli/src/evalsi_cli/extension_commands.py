@@ -5,61 +5,12 @@ It must not know what a command does.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evalsi_cli.faults import tell_evaluation
-from evalsi_cli.models import add_model_flags, models_of, preview_text
-from evalsi_cli.terminal import ProgressLine, as_json
-from evalsi_cli.wanted import wanted_evaluators
-from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.commands import Command
 from evalsi_kernel.extensions import command, default_extensions
-from evalsi_kernel.planning import Wanted
-from evalsi_kernel.request import Listener
 
 if TYPE_CHECKING:
-    from evalsi_kernel.broker.preview import Preview
-    from evalsi_kernel.evaluated import Evaluation
-
-
-class Toolkit:
-    """What a command of an extension is lent."""
-
-    def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
-        """Add the flags that name models."""
-        add_model_flags(parser)
-
-    def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
-        """The models that flags and variables name."""
-        return models_of(options)
-
-    def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
-        """Read `--evaluators`."""
-        return wanted_evaluators(words)
-
-    @contextmanager
-    def listening(self, *, total: int | None = None, quiet: bool = False) -> Iterator[Listener]:
-        """Who shows progress and notes; the line of progress is taken away at the end."""
-        progress = ProgressLine(total, quiet=quiet)
-        try:
-            yield Listener(progress.note, progress.show)
-        finally:
-            progress.clear()
-
-    def as_json(self, value: Any) -> str:
-        """The value as indented JSON."""
-        return as_json(value)
-
-    def preview_text(self, preview: Preview) -> str:
-        """What a dry run foresees."""
-        return preview_text(preview)
-
-    def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
-        """Print findings and error; returns the exit code."""
-        return tell_evaluation(evaluation, quiet=quiet)
+    from evalsi_kernel.commands import Command
 
 
 def extension_commands() -> dict[str, str]:
@@ -74,4 +25,6 @@ def extension_commands() -> dict[str, str]:
 
 def load_command(name: str) -> Command:
     """The command of an extension; raises `ConfigError` where it cannot be imported."""
+    from evalsi_cli.toolkit import Toolkit  # What plans and models need, which a list of names does not.
+
     return command(name, Toolkit(), default_extensions())
