@@ -98,8 +98,8 @@ def _planned(instance: Any, context: Context | None) -> Callable[[Record], Await
     """The score of a class with `plan` and `reduce`: its questions asked at once, its answer made of the replies."""
 
     async def score(record: Record) -> Any:
-        questions = instance.plan(record)
-        replies = [] if context is None else await context.of(record).judge_all(questions)
+        assert context is not None  # Whoever opens an evaluator that asks brings somebody to ask.
+        replies = await context.of(record).judge_all(instance.plan(record))
         return reduced(instance, record, replies)
 
     return score
