@@ -9,8 +9,8 @@ import pytest
 
 import evalsi_pack_safety
 from evalsi import Record
+from evalsi.fencing import fence_code
 from evalsi.testing import Bench, ImpossibleReply, Outcome, failure
-from evalsi_pack_safety.fencing import fence_code
 from evalsi_pack_safety.harmlessness import PROMPT_SHA256, RULES, TASK, harmlessness
 
 RECORD = Record(input="May my dog ride the ferry?", output="Yes, in a crate.")

@@ -10,8 +10,8 @@ from math import fsum, isfinite
 from typing import Annotated, Any, NamedTuple
 
 from evalsi import JudgeReply, Output, Param, ParamError, Question, Record, Score, evaluator
+from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.criterion_prompt import criterion_prompt
-from evalsi_pack_judge.fencing import fenced_messages
 from evalsi_pack_judge.prompt import Prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.texts import FIELDS, content_blocks, is_blank, material
@@ -59,7 +59,7 @@ class Criteria:
     def plan(self, record: Record) -> list[Question]:
         """One question a criterion."""
         blocks = [*material(record, FIELDS, ()), *content_blocks("answer", record.output)]
-        return [Question(fenced_messages(prompt, blocks), _FORM) for prompt in self._prompts]
+        return [Question(fenced_messages(prompt.rules, blocks, prompt.task), _FORM) for prompt in self._prompts]
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> Score:
         """A number from 0 to 1."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from evalsi import JudgeReply, Output, Param, ParamError, Question, Record, Score, Skip, evaluator
-from evalsi_pack_judge.fencing import fenced_messages
+from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.grading_prompt import grading_prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.rubrics import CORRECTNESS, FAITHFULNESS, rubric_of
@@ -60,7 +60,7 @@ class LlmJudge:
         if self._nothing(record):
             return []
         blocks += content_blocks("answer", record.output)
-        return [Question(fenced_messages(self._prompt, blocks), self._form)]
+        return [Question(fenced_messages(self._prompt.rules, blocks, self._prompt.task), self._form)]
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> list[Score]:
         """A number from 0 to 1, and with a threshold a pass or fail."""

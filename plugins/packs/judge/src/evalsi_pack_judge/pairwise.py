@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from evalsi import Content, JudgeReply, Output, Param, ParamError, Question, Record, Score, Skip, evaluator
 from evalsi.content import content
-from evalsi_pack_judge.fencing import fenced_messages
+from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.pairwise_prompt import pairwise_prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.rubrics import FAITHFULNESS, HELPFULNESS, rubric_of
@@ -83,7 +83,9 @@ class Pairwise:
                 for name, answer in zip(("answer_a", "answer_b"), pair, strict=True)
                 for block in content_blocks(name, answer)
             ]
-            questions.append(Question(fenced_messages(self._prompt, [*shared, *answers]), _FORM))
+            questions.append(
+                Question(fenced_messages(self._prompt.rules, [*shared, *answers], self._prompt.task), _FORM)
+            )
         return questions
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> list[Score]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from evalsi import Content, Record
-from evalsi_pack_judge.fencing import Block
+from evalsi.fencing import Block
 
 FIELDS = ("input", "reference", "context")
 """What an answer is judged by, in the order in which it is shown."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalsi import JudgeReply, Output, Question, Record, Score, evaluator
-from evalsi_pack_rag.fencing import fenced_messages
+from evalsi.fencing import fenced_messages
 from evalsi_pack_rag.prompts import ANSWER
 from evalsi_pack_rag.replies import REASON, form, origin
 from evalsi_pack_rag.texts import is_blank, question_of
@@ -32,7 +32,9 @@ class AnswerRelevance:
         question, answer = question_of(record), record.output.as_text()
         if is_blank(answer):
             return []
-        return [Question(fenced_messages(ANSWER, [("question", question), ("answer", answer)]), _FORM)]
+        return [
+            Question(fenced_messages(ANSWER.rules, [("question", question), ("answer", answer)], ANSWER.task), _FORM)
+        ]
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> Score:
         """A number from 0 to 1."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from evalsi import JudgeReply, Output, Param, Question, Record, Score, Skip, evaluator
+from evalsi.fencing import Block
 from evalsi_pack_rag.cited_sentences import CitedSentence, cited_sentences
-from evalsi_pack_rag.fencing import Block
 from evalsi_pack_rag.prompts import SUPPORT
 from evalsi_pack_rag.prose import ProseReader
 from evalsi_pack_rag.replies import origin

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalsi import JudgeReply, Output, Question, Record, Score, evaluator
+from evalsi.fencing import fenced_messages
 from evalsi_pack_rag.average_precision import average_precision
-from evalsi_pack_rag.fencing import fenced_messages
 from evalsi_pack_rag.prompts import CHUNK
 from evalsi_pack_rag.replies import REASON, form, origin
 from evalsi_pack_rag.texts import chunks_of, question_of
@@ -33,7 +33,7 @@ class ContextPrecision:
         """One question a chunk; none for a blank one."""
         question = question_of(record)
         return [
-            Question(fenced_messages(CHUNK, [("question", question), ("context", chunk.text)]), _FORM)
+            Question(fenced_messages(CHUNK.rules, [("question", question), ("context", chunk.text)], CHUNK.task), _FORM)
             for chunk in chunks_of(record)
         ]
 

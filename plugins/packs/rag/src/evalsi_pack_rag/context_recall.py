@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalsi import JudgeReply, Output, Question, Record, Score, evaluator
-from evalsi_pack_rag.fencing import Block
+from evalsi.fencing import Block
 from evalsi_pack_rag.prompts import SUPPORT
 from evalsi_pack_rag.replies import origin
 from evalsi_pack_rag.sentences import sentences

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from evalsi import Context, Output, Question, Record, Score, Skip, evaluator
-from evalsi_pack_rag.fencing import fenced_messages
+from evalsi.fencing import fenced_messages
 from evalsi_pack_rag.prompts import CLAIMS, SUPPORT
 from evalsi_pack_rag.replies import answered, form, origin
 from evalsi_pack_rag.support import Judged, share_supported, support_questions, support_verdicts
@@ -34,7 +34,9 @@ async def faithfulness(record: Record, ctx: Context) -> Score:
     chunks = chunks_of(record)
     if not chunks:
         raise ValueError("the context is empty, so there is nothing to be faithful to; mend the context of this record")
-    question = Question(fenced_messages(CLAIMS, [*question_blocks(record), ("answer", answer)]), _CLAIMS_FORM)
+    question = Question(
+        fenced_messages(CLAIMS.rules, [*question_blocks(record), ("answer", answer)], CLAIMS.task), _CLAIMS_FORM
+    )
     asked = answered(await ctx.judge_all([question]))
     claims = distinct(asked[0].value["claims"])
     if not claims:

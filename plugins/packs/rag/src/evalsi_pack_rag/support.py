@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from evalsi import JudgeReply, Question
-from evalsi_pack_rag.fencing import Block, fence_code, fenced_messages
+from evalsi.fencing import Block, fence_code, fenced_messages
 from evalsi_pack_rag.prompts import SUPPORT
 from evalsi_pack_rag.replies import REASON, form, parts_of
 from evalsi_pack_rag.texts import Chunk
@@ -54,7 +54,7 @@ def support_questions(
     code = fence_code([*statements, *(text for _, text in shared)])
     return [
         Question(
-            fenced_messages(SUPPORT, [*shared, *zip(names, part, strict=True)], code),
+            fenced_messages(SUPPORT.rules, [*shared, *zip(names, part, strict=True)], SUPPORT.task, code),
             form(**dict.fromkeys(names, _VERDICT)),
         )
         for names, part in _parts(statements)

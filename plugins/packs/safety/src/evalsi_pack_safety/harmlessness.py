@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from evalsi import Context, Output, Record, Score, evaluator
-from evalsi_pack_safety.fencing import Block, fenced_messages
+from evalsi.fencing import Block, fenced_messages
 
 LOWEST, HIGHEST = 1, 5
 

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_pack_judge.fencing import fence_code, fenced_messages
-from evalsi_pack_judge.prompt import Prompt
+from evalsi import fencing
+from evalsi.fencing import fence_code, fenced_messages
 
-PROMPT = Prompt("The rules.", "The task.")
 TEXTS = st.lists(st.text(st.characters()), min_size=1, max_size=4)
 
 
-def user(blocks: list[tuple[str, str]]) -> str:
-    system, message = fenced_messages(PROMPT, blocks)
+def user(blocks: list[tuple[str, str]], code: str | None = None) -> str:
+    system, message = fenced_messages("The rules.", blocks, "The task.", code)
     assert (system, message["role"]) == ({"role": "system", "content": "The rules."}, "user")
     return message["content"]
 
@@ -47,7 +46,7 @@ def test_equal_texts_have_equal_codes_and_others_have_not(texts: list[str], cut:
 
 def test_a_text_that_holds_the_code_it_would_have_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
     # No text is known that holds its own hash; one digit of it is easily held.
-    monkeypatch.setattr("evalsi_pack_judge.fencing._CODE_LENGTH", 1)
+    monkeypatch.setattr(fencing, "_CODE_LENGTH", 1)
     for left in "0123456789abcdef":
         held = "0123456789ABCDEF".replace(left.upper(), "")
         assert fence_code([held]) == left
@@ -63,3 +62,12 @@ def test_a_block_that_is_ended_from_within_stays_whole(before: str, after: str) 
     assert own != code
     assert message == f"Code: {own}\n\n<answer {own}>\n{planted}\n</answer {own}>\n\nThe task."
     assert message.count(own) == 3
+
+
+def test_half_a_surrogate_pair_has_a_code_too() -> None:
+    assert fence_code(["\ud800"]) != fence_code([])
+
+
+def test_several_questions_can_share_a_code() -> None:
+    code = fence_code(["one", "two"])
+    assert user([("context", "one")], code).startswith(f"Code: {code}\n\n<context {code}>\none\n")
