@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview
 
 PROVIDER = "openai-compatible"
+ABOUT_CALLS = (
+    *("judge_timeout", "judge_max_in_flight", "judge_budget_usd", "judge_budget_tokens"),
+    *("judge_prices", "judge_batch", "dry_run"),
+)
+"""Flags that mean nothing without a model."""
 VARIABLES = {
     "judge_model": "EVALSI_JUDGE_MODEL",
     "judge_provider": "EVALSI_JUDGE_PROVIDER",
@@ -71,9 +76,11 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
             raise UsageError(f"{_flag(flag)} is {value:g}; it must be more than 0.", "Use a number above 0.")
     if options.judge_batch and PRIMARY not in roles:
         raise UsageError("--judge-batch is about a judge, and none is named.", "Name one with --judge-model.")
-    if not roles and options.dry_run:
-        raise UsageError("--dry-run counts calls to a model, and none is named.", "Name one with --judge-model.")
     if not roles:
+        for name in ABOUT_CALLS:
+            if getattr(options, name):
+                what = f"{_flag(name)} is about calls to a model, and none is named."
+                raise UsageError(what, "Name one with --judge-model.")
         return None
     return BrokerSettings(
         roles,
