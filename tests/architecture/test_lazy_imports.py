@@ -5,7 +5,7 @@ from tests.architecture.distributions import distributions, imports_of
 # "file -> module": why it waits.
 MEANT: dict[str, str] = {
     "evalsi_kernel/catalog.py -> evalsi_kernel.manifests": "imports pydantic, which a warm catalog never needs",
-    "evalsi_kernel/environments.py -> evalsi_kernel.environment_build": "imports subprocess and tomllib, to build only",
+    "evalsi_kernel/environments.py -> evalsi_kernel.extensions": "only an environment that is not ready needs any",
     "evalsi_kernel/extensions.py -> evalsi_kernel.extension_discovery": "imports importlib.metadata and pydantic",
     "evalsi_kernel/evaluation.py -> evalsi_kernel.scoring_run": "the event loop loads while the packs start up",
     "evalsi_kernel/planning.py -> evalsi_kernel.describing": "the event loop; only a user's own file needs it so soon",

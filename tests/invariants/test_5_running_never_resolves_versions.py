@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel import environment_build
 from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_provisioning import build
 from tests.cli.running import evalsi
 
 ROOT = Path(__file__).parents[2]
@@ -45,8 +45,8 @@ def test_whatever_uv_is_asked_for_installs_from_the_frozen_lock_with_hashes_and_
     log, program = tmp_path / "log", tmp_path / "uv"
     program.write_text(NOTES_WHAT_IT_IS_ASKED.format(python=sys.executable, log=str(log)))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(environment_build, "find_uv", lambda: str(program))
-    for name in environment_build.INDEX_VARIABLES:
+    monkeypatch.setattr(build, "find_uv", lambda: str(program))
+    for name in build.INDEX_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
     if index:

@@ -7,7 +7,7 @@ from types import FunctionType
 
 import pytest
 
-from evalsi_kernel import commands, hooks, intervals, sources
+from evalsi_kernel import commands, environment_builder, hooks, intervals, sources
 from evalsi_kernel.broker import connector
 from tests.kernel.hooks_page import PAGE, page, specified
 
@@ -36,6 +36,7 @@ def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None
         "ConnectorSettings": connector.ConnectorSettings,
         "Command": commands.Command,
         "Toolkit": commands.Toolkit,
+        "EnvironmentBuilder": environment_builder.EnvironmentBuilder,
         "Path": Path,
     }
     assert typing.get_type_hints(hook, localns=names)["return"] is not None

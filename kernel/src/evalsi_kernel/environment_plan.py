@@ -125,6 +125,16 @@ def python_is_there(plan: EnvironmentPlan) -> bool:
     return os.access(plan.python, os.X_OK)
 
 
+def agrees(plan: EnvironmentPlan) -> bool:
+    """Whether the pack's `pyproject.toml`, where there is one, was found to fit its lock."""
+    return plan.agreement is None or (plan.folder / plan.agreement).exists()
+
+
+def is_whole(plan: EnvironmentPlan) -> bool:
+    """Whether an environment with a stamp can be used as it is."""
+    return python_is_there(plan) and agrees(plan)
+
+
 def _optional_bytes(path: Path) -> bytes | None:
     try:
         return path.read_bytes()

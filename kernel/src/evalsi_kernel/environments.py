@@ -1,17 +1,21 @@
 """The environments of packs: each a function of its lock, shared by every project, made when it is first needed.
 
-It must not know how an environment is built (`environment_build`, imported only when one is) or what packs compute.
+One that is there is found from files alone. It must not know how one is built, which is an extension's, or what packs
+compute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalsi_kernel.environment_plan import EnvironmentPlan, plan_environment, python_is_there, read_stamp
-from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.environment_plan import is_whole, plan_environment, python_is_there, read_stamp
+from evalsi_kernel.errors import ConfigError, PackEnvironmentError
 from evalsi_kernel.sdk_runtime import ensure_runtime
+
+if TYPE_CHECKING:
+    from evalsi_kernel.environment_builder import EnvironmentBuilder
 
 EnvironmentState = Literal["ready", "missing", "broken", "no lock"]
 
@@ -48,23 +52,16 @@ def ensure_environment(
         on_progress: gets one line when a build, or a wait for another process's build, starts and ends.
         rebuild: make it anew although it looks whole, because its Python did not start. When another process has just
             done so, that build is taken.
-        offline: take packages from uv's own cache only.
+        offline: fetch nothing.
 
     Raises:
         PackEnvironmentError: codes `environment.*`, see docs/decisions/0003-pack-environments.md.
     """
     plan = plan_environment(pack_dir, pack_name)
     stamp = read_stamp(plan)
-    if rebuild or stamp is None or not python_is_there(plan):
-        from evalsi_kernel.environment_build import build_environment
-
-        stamp = build_environment(
-            plan, unwanted=stamp if rebuild else None, on_progress=on_progress or _keep_silent, offline=offline
-        )
-    elif not _agrees(plan):
-        from evalsi_kernel.environment_build import confirm_agreement
-
-        confirm_agreement(plan)
+    if rebuild or stamp is None or not is_whole(plan):
+        builder, unwanted = _builder_for(pack_name), stamp if rebuild else None
+        stamp = builder.build(plan, unwanted=unwanted, on_progress=on_progress or _keep_silent, offline=offline)
     return Environment(plan.python, plan.key, plan.lock_sha256, stamp.uses_host_sdk)
 
 
@@ -88,8 +85,19 @@ def sdk_paths(environment: Environment) -> list[Path]:
     return ensure_runtime() if environment.uses_host_sdk else []
 
 
-def _agrees(plan: EnvironmentPlan) -> bool:
-    return plan.agreement is None or (plan.folder / plan.agreement).exists()
+def _builder_for(pack: str) -> EnvironmentBuilder:
+    from evalsi_kernel.extensions import default_extensions, environment_builder
+
+    try:
+        return environment_builder(default_extensions())
+    except ConfigError as error:
+        if error.code != "config.no_extension":
+            raise
+        raise PackEnvironmentError(
+            f"The environment of the pack {pack} is not ready, and no extension is installed that builds environments.",
+            error.mend,
+            code="environment.no_builder",
+        ) from error
 
 
 def _keep_silent(line: str) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.commands import Command, Toolkit
+    from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
@@ -42,6 +43,7 @@ _BROUGHT_BY = {
     ("intervals", "bootstrap"): "evalsi-bootstrap",
     ("connectors", "anthropic"): "evalsi-connectors[anthropic]",
     ("connectors", ""): "evalsi-connectors",
+    ("environments", ""): "evalsi-provisioning",
 }
 
 
@@ -86,9 +88,8 @@ class Extensions:
         """
         if info := self.provider(kind, name):
             return self.load(info)
-        raise ConfigError(
-            f'No extension provides "{name}" ({kind}).', mend_for(kind, name, self), code="config.no_extension"
-        )
+        what = kind if name == ONLY_ONE else f'"{name}" ({kind})'
+        raise ConfigError(f"No extension provides {what}.", mend_for(kind, name, self), code="config.no_extension")
 
     def load(self, info: ExtensionInfo) -> pluggy.PluginManager:
         """Import an extension and register its hooks, with a caller of their own, so that no other one is asked.
@@ -167,6 +168,12 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
     made: Command = _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit)
+    return made
+
+
+def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
+    """What builds the environments of packs. Raises as `connector` does."""
+    made: EnvironmentBuilder = _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder")
     return made
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.commands import Command, Toolkit
+    from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.sources import Source
 
@@ -100,4 +101,16 @@ def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
 
     Returns:
         The command, or None where the name is another's.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_environment_builder() -> EnvironmentBuilder | None:
+    """Give what builds the environments of packs from their locks.
+
+    Asked of the extension whose `extension.toml` says `environments = true`, and only when an environment is not ready:
+    one that is there is found without it.
+
+    Returns:
+        The builder, or None where none can be had after all.
     """

@@ -107,6 +107,7 @@ _CODES: Final = (
     _Code("environment.lock_stale", "environment", "no", "A lock does not fit its pyproject.toml."),
     _Code("environment.lock_unhashed", "environment", "no", "A lock names a package without a hash."),
     _Code("environment.lock_unreadable", "environment", "no", "A lock cannot be read."),
+    _Code("environment.no_builder", "environment", "no", "No extension is installed that builds environments."),
     _Code("environment.no_lock", "environment", "no", "A pack has no lock."),
     _Code("environment.no_sdk", "environment", "no", "The SDK that a pack needs cannot be found."),
     _Code("environment.no_uv", "environment", "no", "uv, which builds environments, is not installed."),

@@ -20,10 +20,9 @@ from evalsi_cli.terminal import paint
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.describing import describe
-from evalsi_kernel.environment_build import find_uv
 from evalsi_kernel.environments import environment_state
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.extensions import default_extensions, environment_builder
 from evalsi_kernel.launching import launch_pack
 from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import cache_dir, pack_search_path
@@ -53,11 +52,13 @@ _Line = tuple[str, str, str]
 
 
 def _machine() -> list[_Line]:
-    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}"), _check("uv", find_uv)]
+    extensions = default_extensions()
+    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}")]
+    lines.append(_check("environments", lambda: environment_builder(extensions).about()))
     lines.append(_check("cache", _cache))
     for folder in pack_search_path():
         lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
-    names = [info.name for info in default_extensions().infos]
+    names = [info.name for info in extensions.infos]
     lines.append((GOOD, "extensions", ", ".join(names) or "none"))
     lines.append((DECLARED, "packs", "no network, no files outside their scratch folder; nothing here enforces it"))
     return lines

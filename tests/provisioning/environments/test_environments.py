@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environment_build import build_environment
 from evalsi_kernel.environment_plan import plan_environment, read_stamp
 from evalsi_kernel.environments import ensure_environment, environment_state, sdk_paths
-from tests.kernel.environments.pack_folders import ASK, MakePack, left_overs, refusal, says
-from tests.kernel.environments.package_index import PackageIndex
+from evalsi_provisioning.build import build_environment
+from tests.provisioning.environments.pack_folders import ASK, MakePack, left_overs, refusal, says
+from tests.provisioning.environments.package_index import PackageIndex
 
 # What an environment holds
 
@@ -71,7 +71,7 @@ def test_scripts_of_an_environment_find_its_python_after_the_rename(make_pack: M
 def test_a_second_call_builds_nothing_starts_nothing_and_says_nothing(make_pack: MakePack) -> None:
     pack = make_pack("msgpack")
     first = ensure_environment(pack, "tiny")
-    code = f"{ASK}\nprint(sorted(sys.modules.keys() & {{'evalsi_kernel.environment_build', 'tomllib', 'pydantic'}}))"
+    code = f"{ASK}\nprint(sorted(sys.modules.keys() & {{'evalsi_provisioning', 'tomllib', 'pydantic'}}))"
     done = subprocess.run(
         [sys.executable, "-c", code, str(pack)], capture_output=True, text=True, timeout=60, check=True
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import uv
 
-from tests.kernel.environments.pack_folders import ROOT, MakePack, built_mark, edit, project
-from tests.kernel.environments.package_index import PackageIndex, real_msgpack
+from tests.provisioning.environments.pack_folders import ROOT, MakePack, built_mark, edit, project
+from tests.provisioning.environments.package_index import PackageIndex, real_msgpack
 
 
 @pytest.fixture(scope="session")

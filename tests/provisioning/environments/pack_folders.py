@@ -10,7 +10,7 @@ import pytest
 
 from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackEnvironmentError
-from tests.kernel.environments.package_index import PackageIndex
+from tests.provisioning.environments.package_index import PackageIndex
 
 ROOT = Path(__file__).parents[3]
 MakePack = Callable[..., Path]

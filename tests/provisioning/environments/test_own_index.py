@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environment_build import child_variables
 from evalsi_kernel.environments import ensure_environment
-from tests.kernel.environments.pack_folders import MakePack, built_mark, edit, refusal, says
-from tests.kernel.environments.package_index import PackageIndex
+from evalsi_provisioning.build import child_variables
+from tests.provisioning.environments.pack_folders import MakePack, built_mark, edit, refusal, says
+from tests.provisioning.environments.package_index import PackageIndex
 
 
 @pytest.fixture

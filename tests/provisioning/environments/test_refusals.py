@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel import environment_build
-from evalsi_kernel.environment_build import cache_fault
 from evalsi_kernel.environment_plan import plan_environment
 from evalsi_kernel.environments import ensure_environment, environment_state
 from evalsi_kernel.file_lock import exclusive_lock
-from evalsi_kernel.uv_faults import uv_fault
-from tests.kernel.environments.pack_folders import MakePack, built_mark, edit, project, refusal
-from tests.kernel.environments.package_index import PackageIndex
+from evalsi_provisioning import build
+from evalsi_provisioning.build import cache_fault
+from evalsi_provisioning.uv_faults import uv_fault
+from tests.provisioning.environments.pack_folders import MakePack, built_mark, edit, project, refusal
+from tests.provisioning.environments.package_index import PackageIndex
 
 
 def test_a_pack_without_a_lock_is_refused(make_pack: MakePack) -> None:
@@ -185,7 +185,7 @@ def test_a_wait_for_another_process_has_an_end(
     make_pack: MakePack, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack = make_pack("msgpack")
-    monkeypatch.setattr(environment_build, "WAIT_FOR_OTHER_S", 0.0)
+    monkeypatch.setattr(build, "WAIT_FOR_OTHER_S", 0.0)
     (cache / "envs").mkdir(parents=True)
     with exclusive_lock(cache / "envs" / f"{plan_environment(pack, 'tiny').key}.lock", timeout_s=0):
         error = refusal(pack)

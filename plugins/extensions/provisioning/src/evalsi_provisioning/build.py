@@ -1,6 +1,7 @@
 """Building a pack's environment with uv: locked, checked, stamped last and renamed into place.
 
-It must not know what a pack computes. Imported only when something has to be built or checked.
+It must not know what a pack computes. Imported only when something has to be built or checked. The place of an
+environment, its key and the stamp that says that it is whole are the kernel's (`environment_plan`).
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from evalsi_kernel.environment_plan import (
 )
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
-from evalsi_kernel.pack_lock import PackLock, check_agreement, read_lock
-from evalsi_kernel.uv_faults import uv_fault
+
+from .pack_lock import PackLock, check_agreement, read_lock
+from .uv_faults import uv_fault
 
 WAIT_FOR_OTHER_S = 600.0
 UV_TIMEOUT_S = 1800.0
@@ -44,6 +46,24 @@ PASSED_TO_UV = (
     *("UV_HTTP_", "UV_KEYRING_PROVIDER", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_INSECURE_HOST"),
     *("UV_REQUEST_TIMEOUT", "UV_LOCK_TIMEOUT"),
 )
+
+
+class Builder:
+    """The kernel's seam to what follows."""
+
+    def build(
+        self, plan: EnvironmentPlan, *, unwanted: Stamp | None, on_progress: Callable[[str], None], offline: bool
+    ) -> Stamp:
+        """Build the plan's environment, or check that one which is whole fits the pack; as `EnvironmentBuilder`."""
+        stamp = read_stamp(plan)
+        if stamp is None or stamp == unwanted or not python_is_there(plan):
+            return build_environment(plan, unwanted=unwanted, on_progress=on_progress, offline=offline)
+        confirm_agreement(plan)
+        return stamp
+
+    def about(self) -> str:
+        """Where uv is."""
+        return f"built by {find_uv()}"
 
 
 def build_environment(
@@ -93,8 +113,8 @@ def confirm_agreement(plan: EnvironmentPlan) -> None:
     Raises:
         PackEnvironmentError: `environment.lock_stale`.
     """
-    assert plan.pyproject is not None
-    assert plan.agreement is not None
+    if plan.pyproject is None or plan.agreement is None:
+        return
     check_agreement(read_lock(plan.lock, plan.pack), plan.pyproject, plan.pack)
     # In a cache that is read-only the note cannot be kept, and the check is made each time.
     with suppress(OSError):

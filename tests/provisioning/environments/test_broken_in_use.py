@@ -16,7 +16,7 @@ from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Listener, Request
 from tests.cli.pack_folders import MANIFEST
 from tests.kernel.data_path import Lines
-from tests.kernel.environments.pack_folders import MakePack
+from tests.provisioning.environments.pack_folders import MakePack
 
 CODE = """
 import words
