@@ -1,0 +1,1 @@
+"""Says whether the difference between two runs is real, for Evals.si."""
