@@ -84,6 +84,8 @@ def _problem(model: type[Table], found: Any) -> Problem:
     for key in found["loc"]:
         at = inside(at, key)
     kind, value = found["type"], found["input"]
+    if kind == "sentence":  # a finding of our own, told in our own words
+        return Problem(at, found["msg"], found["ctx"]["mend"])
     if kind == "missing":
         return Problem(at, "is missing", "Add it.")
     if kind == "extra_forbidden":

@@ -1,0 +1,1 @@
+"""Gates: what must hold of a run's metrics, and whether it does."""
