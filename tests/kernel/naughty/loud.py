@@ -54,6 +54,15 @@ def closes_everything(record: Record) -> bool:
 
 
 @evaluator
+def closes_everything_and_stays(record: Record) -> bool:
+    """Closes whatever is open, the way to the kernel too, and never ends by itself."""
+    if record.output.as_text() == "bad":
+        os.closerange(0, 100)
+        signal.pause()
+    return True
+
+
+@evaluator
 def leaves_a_child(record: Record) -> bool:
     """Dies on one output, while a child in its group lives on that has inherited every stream."""
     if record.output.as_text() == "bad":
