@@ -1,0 +1,1 @@
+"""Writes reports of results files, for Evals.si (evalsi report)."""
