@@ -26,7 +26,7 @@ from .messages_request import messages_request, version_for
 from .refusal import refusal_of
 from .status import refused, status_error
 from .transport import FAULTS, UPLOAD_TIMEOUT_S, Answer, Turns
-from .unsupported import refused_setting
+from .unsupported import refused_setting, unsupported_setting
 from .who import Who
 
 MAX_ASKS: Final = 100_000
@@ -61,8 +61,10 @@ class AnthropicBatches:
         self._who = who
         self._rung = rung
 
-    async def submit(self, asks: Mapping[str, Ask]) -> str:
-        """Start a batch; returns its id."""
+    async def submit(self, asks: Mapping[str, Ask], tag: str) -> str:
+        """Start a batch; returns its id. The API keeps no tags."""
+        for ask in asks.values():
+            refuse_seed(ask, self._who)
         rows: list[Any] = [
             {"custom_id": name, "params": messages_request(self._who.model, ask, self._rung(ask))}
             for name, ask in asks.items()
@@ -161,6 +163,12 @@ def _listed(batch: Mapping[str, Any]) -> ListedBatch | None:
     except ValueError:
         return None
     return ListedBatch(str(batch.get("id")), created_s, sum(_counts(batch).values()), None)
+
+
+def refuse_seed(ask: Ask, who: Who) -> None:
+    """Raise the error for an ask with a seed, which the API does not have."""
+    if ask.seed is not None:
+        raise unsupported_setting(who, "seed", "seed", ask.seed, "its API has none")
 
 
 async def whole_answer(call: Callable[[], Awaitable[Any]]) -> Answer:

@@ -5,7 +5,7 @@ It retries nothing, caches nothing and judges no reply. The SDK is imported with
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl
 import anthropic
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ListedBatch, ProviderError
+from evalsi_kernel.broker.connector import ConnectorSettings
 
 from .address import read_address
-from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, whole_answer
-from .batch_rows import PRICE_FACTOR
+from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, refuse_seed, whole_answer
+from .batch_door import BatchDoor
 from .chat_reply import read_object
 from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
@@ -27,7 +27,7 @@ from .messages_request import messages_request, sdk_arguments, takes
 from .refusal import Refusal, read_refusal
 from .status import status_error
 from .transport import Turns, open_client
-from .unsupported import refused_setting, unsupported_setting
+from .unsupported import refused_setting
 from .who import Who
 
 PROVIDER: Final = "anthropic"
@@ -36,7 +36,7 @@ _HOME: Final = "api.anthropic.com"
 _USUAL_KEY: Final = "ANTHROPIC_API_KEY"
 
 
-class AnthropicMessages:
+class AnthropicMessages(BatchDoor):
     """A model of Anthropic, or of a server that speaks its API.
 
     Args:
@@ -47,7 +47,6 @@ class AnthropicMessages:
     """
 
     max_batch_asks = MAX_ASKS
-    batch_price_factor = PRICE_FACTOR
 
     def __init__(self, settings: ConnectorSettings) -> None:
         address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
@@ -63,7 +62,7 @@ class AnthropicMessages:
 
     async def complete(self, ask: Ask) -> Reply:
         """Make one call; raises `ProviderError`."""
-        self._refuse_seed(ask)
+        refuse_seed(ask, self._who)
         async with self._dialect.turn(ask.schema):
             rung = self._rung(ask)
             tried = {rung}
@@ -94,28 +93,6 @@ class AnthropicMessages:
             is_final=True,
         )
 
-    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
-        """Start a batch; returns its id, raises `ProviderError`."""
-        for ask in asks.values():
-            self._refuse_seed(ask)
-        return await self._batches.submit(asks)
-
-    async def recent(self, since_s: float) -> list[ListedBatch]:
-        """The batches that were made since then; raises `ProviderError`."""
-        return await self._batches.recent(since_s)
-
-    async def state(self, batch_id: str) -> BatchState:
-        """How far a batch is; raises `ProviderError`."""
-        return await self._batches.state(batch_id)
-
-    def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """What became of each ask of a batch that has ended; raises `ProviderError`."""
-        return self._batches.results(batch_id, asks)
-
-    async def cancel(self, batch_id: str) -> None:
-        """Have no further ask of a batch worked on; raises `ProviderError`."""
-        await self._batches.cancel(batch_id)
-
     async def close(self) -> None:
         """Let go of connections."""
         await self._client.close()
@@ -125,10 +102,6 @@ class AnthropicMessages:
         if rung is Rung.STRICT and ask.schema is not None and not takes(ask.schema):
             return Rung.OBJECT
         return rung
-
-    def _refuse_seed(self, ask: Ask) -> None:
-        if ask.seed is not None:
-            raise unsupported_setting(self._who, "seed", "seed", ask.seed, "its API has none")
 
 
 def _open(settings: ConnectorSettings, who: Who, key: Key | None) -> anthropic.AsyncAnthropic:

@@ -26,6 +26,11 @@ def count_or_none(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def text_or_empty(value: object) -> str:
+    """A text, or "" for what is none, such as the name of a model that is not told."""
+    return value if isinstance(value, str) else ""
+
+
 def is_encodable(text: str) -> bool:
     """Whether a text can be written as UTF-8: it holds no half of a surrogate pair."""
     try:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Finish, Form, Reply, Tokens
 from evalsi_kernel.broker.connector import ProviderError
 
-from .bodies import count_or_none, is_encodable, read_json
+from .bodies import count_or_none, is_encodable, read_json, text_or_empty
 from .failure import failure
 from .refusal import refusal_of
 from .status import refused
@@ -71,15 +71,8 @@ def reply_of(body: Mapping[str, Any], headers: Mapping[str, str], who: Who, form
     finish = _FINISHES.get(str(choice.get("finish_reason")), "other")
     if isinstance(said_no, str) and said_no and is_encodable(said_no):
         text, finish = text or said_no, "refusal"
-    name, call_id = body.get("model"), body.get("id") or headers.get("x-request-id")
-    return Reply(
-        text=text,
-        finish=finish,
-        tokens=tokens,
-        model=name if isinstance(name, str) else "",
-        provider_id=call_id if isinstance(call_id, str) else "",
-        form=form,
-    )
+    call_id = body.get("id") or headers.get("x-request-id")
+    return Reply(text, finish, tokens, text_or_empty(body.get("model")), text_or_empty(call_id), form)
 
 
 def tokens_of(usage: object) -> Tokens:

@@ -14,6 +14,7 @@ from typing import Any
 
 from evalsi_kernel.broker.ask import Embeddings, Tokens
 
+from .bodies import text_or_empty
 from .chat_reply import bad_reply, read_object, tokens_of
 from .who import Who
 
@@ -54,9 +55,8 @@ def read_embeddings(content: bytes, headers: Mapping[str, str], who: Who, count:
         vectors[index] = vector
     if len({len(vector) for vector in vectors.values()}) != 1:
         raise bad_reply(who, f"{who} answered with vectors of different lengths.", tokens)
-    name = body.get("model")
     ordered = [vectors[index] for index in range(count)]
-    return Embeddings(ordered, tokens, name if isinstance(name, str) else "")
+    return Embeddings(ordered, tokens, text_or_empty(body.get("model")))
 
 
 def _vector(value: object) -> Sequence[float] | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Finish, Form, Reply, Tokens
 
-from .bodies import count_or_none, is_encodable
+from .bodies import count_or_none, is_encodable, text_or_empty
 from .chat_reply import bad_reply
 from .messages_request import TOOL
 from .who import Who
@@ -45,15 +45,7 @@ def message_of(body: Mapping[str, Any], who: Who, form: Form) -> Reply:
         finish = "stop" if finish == "tool" else finish
     if not is_encodable(text):
         raise bad_reply(who, f"{who} answered with half of a surrogate pair in its text.", tokens)
-    name, call_id = body.get("model"), body.get("id")
-    return Reply(
-        text=text,
-        finish=finish,
-        tokens=tokens,
-        model=name if isinstance(name, str) else "",
-        provider_id=call_id if isinstance(call_id, str) else "",
-        form=form,
-    )
+    return Reply(text, finish, tokens, text_or_empty(body.get("model")), text_or_empty(body.get("id")), form)
 
 
 def message_tokens(usage: object) -> Tokens:

@@ -7,14 +7,14 @@ in another way. It retries nothing, caches nothing and judges no reply.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.connector import BatchState, ConnectorSettings, ListedBatch, ProviderError
+from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 
 from .address import Address, read_address
-from .batch_rows import PRICE_FACTOR
+from .batch_door import BatchDoor
 from .chat_reply import read_chat_reply
 from .chat_request import chat_request
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
@@ -38,7 +38,7 @@ def first_dialect(address: Address) -> Dialect:
     return Dialect(NEW_NAME if address.is_home else OLD_NAME)
 
 
-class OpenAICompatible:
+class OpenAICompatible(BatchDoor):
     """A model of a server that speaks OpenAI's API.
 
     Args:
@@ -49,7 +49,6 @@ class OpenAICompatible:
     """
 
     max_batch_asks = MAX_ASKS
-    batch_price_factor = PRICE_FACTOR
 
     def __init__(self, settings: ConnectorSettings) -> None:
         address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
@@ -94,26 +93,6 @@ class OpenAICompatible:
         if not answer.is_success:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))
-
-    async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
-        """Start a batch; returns its id, raises `ProviderError`."""
-        return await self._batches.submit(asks, tag)
-
-    async def recent(self, since_s: float) -> list[ListedBatch]:
-        """The batches that were made since then; raises `ProviderError`."""
-        return await self._batches.recent(since_s)
-
-    async def state(self, batch_id: str) -> BatchState:
-        """How far a batch is; raises `ProviderError`."""
-        return await self._batches.state(batch_id)
-
-    def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """What became of each ask of a batch that has ended; raises `ProviderError`."""
-        return self._batches.results(batch_id, asks)
-
-    async def cancel(self, batch_id: str) -> None:
-        """Have no further ask of a batch worked on; raises `ProviderError`."""
-        await self._batches.cancel(batch_id)
 
     async def close(self) -> None:
         """Let go of connections."""
