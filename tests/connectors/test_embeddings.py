@@ -15,15 +15,16 @@ from evalsi_connectors.embedding import embedding_request, read_embeddings
 from evalsi_connectors.who import Who
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Embeddings, Tokens
 from evalsi_kernel.broker.connector import ProviderError
-from tests.connectors.calling import ANTHROPIC, OPENAI, made, settings
+from evalsi_kernel.errors import ConfigError
+from tests.connectors.calling import ANTHROPIC, KEY_VARIABLE, OPENAI, made, settings
 from tests.providers import EMBEDDER, Provider, faults
 
 WHO = Who(OPENAI, EMBEDDER, read_address("http://localhost/v1", ""), None)
 
 
-def embedded(base_url: str, texts: Sequence[str], provider: str = OPENAI) -> Embeddings:
+def embedded(base_url: str, texts: Sequence[str], provider: str = OPENAI, **fields: str) -> Embeddings:
     async def run() -> Embeddings:
-        connector = made(settings(base_url, provider, model=EMBEDDER))
+        connector = made(settings(base_url, provider, model=EMBEDDER, **fields))
         try:
             return await connector.embed(texts)
         finally:
@@ -128,3 +129,20 @@ def test_anthropic_has_none_and_says_whom_to_ask() -> None:
 
     assert caught.value.error.code == "provider.unsupported"
     assert "openai-compatible" in caught.value.error.mend
+
+
+def test_an_error_names_the_flags_of_the_model_that_makes_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mend(base_url: str) -> str:
+        with pytest.raises(ProviderError) as caught:
+            embedded(base_url, ["one"], kind="embed")
+        return caught.value.error.mend
+
+    with Provider(faults=[faults.not_found(), faults.unauthorized()]) as server:
+        assert "(--embed-model)" in mend(server.base_url)
+        assert "--embed-api-key-env names the variable" in mend(server.base_url)
+    assert mend("http://localhost:1/v1").startswith("Check --embed-base-url, and that the server runs")
+    for base_url in ("http://user:word@localhost:1/v1", "http://localhost:1/v1"):
+        monkeypatch.delenv(KEY_VARIABLE, raising=False)
+        with pytest.raises(ConfigError) as refused:
+            embedded(base_url, ["one"], kind="embed")
+        assert "--embed-api-key-env" in refused.value.mend

@@ -6,10 +6,12 @@ It must not know HTTP, nor any provider.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
 from evalsi_protocol.errors import Blame, Retry, WireError
+
+Kind = Literal["judge", "embed"]
 
 
 class ConnectorSettings(NamedTuple):
@@ -22,6 +24,7 @@ class ConnectorSettings(NamedTuple):
         api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" no key.
         timeout_s: how long one call may take.
         max_connections: calls that may be in flight at once.
+        kind: what it is asked for; the flags that name it begin so, such as `--embed-model`.
     """
 
     provider: str
@@ -30,6 +33,7 @@ class ConnectorSettings(NamedTuple):
     api_key_env: str | None = None
     timeout_s: float = 120.0
     max_connections: int = 256
+    kind: Kind = "judge"
 
 
 class ProviderError(Exception):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from evalsi_kernel.broker.connector import Kind
 from evalsi_kernel.errors import ConfigError
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/embeddings", "/messages", "/batches")
@@ -36,12 +37,13 @@ class Address(NamedTuple):
         return f"{self.root}{path}{joint}{self.query}" if self.query else f"{self.root}{path}"
 
 
-def read_address(base_url: str, home: str) -> Address:
-    """Check and take apart what `--judge-base-url` says; nothing is added to it.
+def read_address(base_url: str, home: str, kind: Kind = "judge") -> Address:
+    """Check and take apart what `--judge-base-url` or `--embed-base-url` says; nothing is added to it.
 
     Args:
         base_url: as the user wrote it.
         home: the provider's own host.
+        kind: of the model, for the name of a flag.
 
     Raises:
         ConfigError: it is no address of a server, or has a secret in it.
@@ -50,7 +52,7 @@ def read_address(base_url: str, home: str) -> Address:
     if parts.username is not None or parts.password is not None:
         raise ConfigError(
             "The base URL has a user name or a password in it.",
-            "Leave it out, and name the environment variable that holds the key with --judge-api-key-env.",
+            f"Leave it out, and name the environment variable that holds the key with --{kind}-api-key-env.",
         )
     path = parts.path.rstrip("/")
     for endpoint in _ENDPOINTS:

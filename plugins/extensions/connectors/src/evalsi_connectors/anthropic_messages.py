@@ -49,11 +49,11 @@ class AnthropicMessages(BatchDoor):
     max_batch_asks = MAX_ASKS
 
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home)
+        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME, settings.kind)
+        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home, kind=settings.kind)
         self.identity: Mapping[str, str] = {"provider": PROVIDER, "model": settings.model, "base_url": address.root}
         self._model = settings.model
-        self._who = Who(PROVIDER, settings.model, address, key, usual_path="")
+        self._who = Who(PROVIDER, settings.model, address, key, usual_path="", kind=settings.kind)
         # Every model has the same name for it; which of them takes a schema is seen with the first call.
         self._dialect = Dialect(OLD_NAME, (Rung.STRICT, Rung.OBJECT, Rung.TEXT))
         self._turns = Turns(settings, self._who, anthropic.APIConnectionError)

@@ -29,7 +29,6 @@ _FINISHES: Final[Mapping[str, Finish]] = {
     "tool_calls": "tool",
     "function_call": "tool",
 }
-_RETRY = "Try again later; if it stays so, check --judge-base-url and what stands between here and the server."
 
 
 def read_chat_reply(content: bytes, headers: Mapping[str, str], who: Who, form: Form) -> Reply:
@@ -96,7 +95,8 @@ def tokens_of(usage: object) -> Tokens:
 
 def bad_reply(who: Who, message: str, tokens: Tokens = UNKNOWN_TOKENS) -> ProviderError:
     """The error for an answer that is none of the API."""
-    return failure("provider.bad_reply", message, _RETRY, tokens=tokens)
+    check = f"check {who.flag('base-url')} and what stands between here and the server"
+    return failure("provider.bad_reply", message, f"Try again later; if it stays so, {check}.", tokens=tokens)
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int | None:

@@ -20,18 +20,19 @@ from .failure import failure
 from .who import Who
 
 _RETRY = "Try again later."
-_CHECK = "Check --judge-base-url, and that the server runs and can be reached from here."
 
 
 def timeout_error(who: Who, timeout_s: float) -> ProviderError:
     """The error for a call whose time ran out."""
-    mend = "Raise --judge-timeout, lower --judge-max-tokens, or try again later."
+    lower = "lower --judge-max-tokens, " if who.kind == "judge" else ""
+    mend = f"Raise --judge-timeout, {lower}or try again later."
     return failure("provider.timeout", f"{who} did not answer within {timeout_s:g} seconds.", mend)
 
 
 def connection_error(cause: BaseException, who: Who) -> ProviderError:
     """The error for what a call raised."""
     chain = list(_chain(cause))
+    check = _check(who)
     if any(isinstance(one, httpx2.ReadTimeout | aiohttp.SocketTimeoutError) for one in chain):
         return failure("provider.timeout", f"{who} stopped in the middle of its answer.", _RETRY)
     for one in chain:
@@ -40,16 +41,20 @@ def connection_error(cause: BaseException, who: Who) -> ProviderError:
     if any(isinstance(one, TimeoutError | httpx2.ConnectTimeout) and not _closed(one) for one in chain) and not any(
         map(_closed, chain)
     ):
-        return failure("provider.timeout", f"{who} did not take the connection in time.", _CHECK)
+        return failure("provider.timeout", f"{who} did not take the connection in time.", check)
     if any(isinstance(one, httpx2.DecodingError | aiohttp.ClientResponseError) for one in chain):
         said = who.quoted(str(cause))
-        return failure("provider.bad_reply", f"{who} answered with what is no HTTP: {said}.", _CHECK)
+        return failure("provider.bad_reply", f"{who} answered with what is no HTTP: {said}.", check)
     if any(isinstance(one, aiohttp.ClientPayloadError) for one in chain):
         return failure("provider.connection", f"{who} closed the connection in the middle of its answer.", _RETRY)
     if any(map(_closed, chain)):
         return failure("provider.connection", f"{who} closed the connection without an answer.", _RETRY)
     said = who.quoted(str(cause)) or type(cause).__name__
-    return failure("provider.connection", f"The connection to {who} failed: {said}.", _CHECK)
+    return failure("provider.connection", f"The connection to {who} failed: {said}.", check)
+
+
+def _check(who: Who) -> str:
+    return f"Check {who.flag('base-url')}, and that the server runs and can be reached from here."
 
 
 def _tls(cause: BaseException, who: Who) -> ProviderError | None:
@@ -65,7 +70,7 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
         return failure(
             "provider.tls",
             f"No secure connection to {who} can be made: {reason}.",
-            "Write http:// in --judge-base-url if the server speaks plain HTTP there.",
+            f"Write http:// in {who.flag('base-url')} if the server speaks plain HTTP there.",
             is_final=True,
         )
     return None
@@ -74,11 +79,11 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
 def _address(cause: BaseException, who: Who) -> ProviderError | None:
     if isinstance(cause, socket.gaierror):
         said = f"The name {who.address.host} of {who} leads to no address."
-        return failure("provider.connection", said, "Check --judge-base-url, and the network.")
+        return failure("provider.connection", said, f"Check {who.flag('base-url')}, and the network.")
     if not isinstance(cause, OSError):
         return None
     if cause.errno == errno.ECONNREFUSED:
-        return failure("provider.connection", f"Nothing listens at {who}.", _CHECK)
+        return failure("provider.connection", f"Nothing listens at {who}.", _check(who))
     if cause.errno in (errno.EMFILE, errno.ENFILE):
         mend = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
         return failure("provider.connection", f"Too many files are open for a connection to {who}.", mend)

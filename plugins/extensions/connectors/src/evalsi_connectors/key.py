@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from evalsi_kernel.broker.connector import Kind
 from evalsi_kernel.errors import ConfigError
 
 NO_KEY = "none"
@@ -51,7 +52,7 @@ def redact(text: str) -> str:
     return _KEY_LIKE.sub(_SHOWN_INSTEAD, text)
 
 
-def find_key(variable: str | None, usual: str, *, is_at_home: bool) -> Key | None:
+def find_key(variable: str | None, usual: str, *, is_at_home: bool, kind: Kind = "judge") -> Key | None:
     """The key for a provider, from the environment.
 
     Args:
@@ -59,6 +60,7 @@ def find_key(variable: str | None, usual: str, *, is_at_home: bool) -> Key | Non
         usual: the provider's own variable. It is used only where the user names none, and sent only to the provider's
             own address, never to a stranger's.
         is_at_home: the calls go to the provider's own address.
+        kind: of the model, for the name of a flag.
 
     Returns:
         The key, or None where none is to be sent.
@@ -73,7 +75,7 @@ def find_key(variable: str | None, usual: str, *, is_at_home: bool) -> Key | Non
     if not secret:
         raise ConfigError(
             f"The environment variable {name}, which is to hold the provider's key, is not set.",
-            f"Set it: export {name}=…; or name another with --judge-api-key-env, or none for no key.",
+            f"Set it: export {name}=…; or name another with --{kind}-api-key-env, or none for no key.",
             code="config.no_key",
         )
     if not (secret.isascii() and secret.isprintable()) or " " in secret:

@@ -51,15 +51,15 @@ class OpenAICompatible(BatchDoor):
     max_batch_asks = MAX_ASKS
 
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME)
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home)
+        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME, settings.kind)
+        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home, kind=settings.kind)
         self.identity: Mapping[str, str] = {
             "provider": PROVIDER,
             "model": settings.model,
             "base_url": address.root,
         }
         self._model = settings.model
-        self._who = Who(PROVIDER, settings.model, address, key)
+        self._who = Who(PROVIDER, settings.model, address, key, kind=settings.kind)
         self._dialect = first_dialect(address)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key is not None:

@@ -50,17 +50,19 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
         mend = "Lower --judge-max-in-flight, or ask for a higher limit." if status == 429 else "Try again later."
         return failure(code, message, mend, retry_after_s=wait_s)
     if _is_quota(status, refusal, wait_s):
-        mend = "Pay in credit or raise the limit of the account, or name the key of another with --judge-api-key-env."
+        named = who.flag("api-key-env")
+        mend = f"Pay in credit or raise the limit of the account, or name the key of another with {named}."
         return failure("provider.quota", message, mend, is_final=True)
     if status in (401, 403):
         key = "the key" if who.key else "a key (none was sent)"
-        mend = f"Check {key}, and that it may use {who.model}. --judge-api-key-env names the variable that holds it."
+        named = who.flag("api-key-env")
+        mend = f"Check {key}, and that it may use {who.model}. {named} names the variable that holds it."
         return failure("provider.auth", message, mend, is_final=True)
     if status == 404:
         return failure("provider.not_found", message, _mend_not_found(refusal, who), is_final=True)
     if status == 501:
         return failure("provider.unsupported", message, "Name another model or provider.")
-    return failure("provider.bad_request", message, _mend_bad_request(status, refusal))
+    return failure("provider.bad_request", message, _mend_bad_request(status, refusal, who))
 
 
 def _code_for_later(status: int, refusal: Refusal, wait_s: float | None) -> str:
@@ -86,7 +88,7 @@ def _sent_on(status: int, headers: Mapping[str, str], who: Who) -> ProviderError
     return failure(
         "provider.not_found",
         f"{who} sends its callers on to {where} ({status}).",
-        "Give the address that it names with --judge-base-url.",
+        f"Give the address that it names with {who.flag('base-url')}.",
         is_final=True,
     )
 
@@ -98,17 +100,18 @@ def _quotes(refusal: Refusal, who: Who) -> str:
 
 def _mend_not_found(refusal: Refusal, who: Who) -> str:
     if _MODEL.search(f"{refusal.message} {refusal.code}"):
-        return f'Check the name "{who.model}" (--judge-model), and that the key may use it.'
-    root = who.address.root
+        return f'Check the name "{who.model}" ({who.flag("model")}), and that the key may use it.'
+    root, flag = who.address.root, who.flag("base-url")
     if who.usual_path and not who.address.has_path:
         path = who.usual_path
-        return f"Check --judge-base-url: {root} has no path, and most servers answer under one, such as {root}{path}."
+        return f"Check {flag}: {root} has no path, and most servers answer under one, such as {root}{path}."
     if not who.usual_path and root.endswith("/v1"):
-        return f'Leave "/v1" out of --judge-base-url ({root}): it is added with each call.'
-    return f'Check --judge-base-url ({root}) and the name "{who.model}" (--judge-model).'
+        return f'Leave "/v1" out of {flag} ({root}): it is added with each call.'
+    return f'Check {flag} ({root}) and the name "{who.model}" ({who.flag("model")}).'
 
 
-def _mend_bad_request(status: int, refusal: Refusal) -> str:
+def _mend_bad_request(status: int, refusal: Refusal, who: Who) -> str:
     if status == 413 or _TOO_LONG.search(f"{refusal.message} {refusal.code}"):
-        return "Shorten the record's texts, lower --judge-max-tokens, or name a model that takes more."
+        lower = " lower --judge-max-tokens," if who.kind == "judge" else ""
+        return f"Shorten the record's texts,{lower} or name a model that takes more."
     return "Change what the provider names, or name another model."

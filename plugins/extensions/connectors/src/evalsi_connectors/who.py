@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from evalsi_kernel.broker.connector import Kind
+
 from .address import Address
 from .key import Key, redact
 
@@ -24,6 +26,7 @@ class Who(NamedTuple):
         address: where it answers.
         key: what must not be shown.
         usual_path: what the root of the provider's API has behind its host; "" for nothing.
+        kind: what it is asked for, as the flags that name it begin.
     """
 
     provider: str
@@ -31,9 +34,14 @@ class Who(NamedTuple):
     address: Address
     key: Key | None
     usual_path: str = "/v1"
+    kind: Kind = "judge"
 
     def __str__(self) -> str:
         return f"{self.provider} at {self.address.root}"
+
+    def flag(self, name: str) -> str:
+        """The flag by which the user says something of this model, such as `--embed-base-url`."""
+        return f"--{self.kind}-{name}"
 
     def quoted(self, text: str) -> str:
         """A stranger's text as it may be shown."""
