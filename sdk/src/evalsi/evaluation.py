@@ -14,6 +14,7 @@ from evalsi.definition import Definition
 from evalsi.host import Host
 from evalsi.judging import AskError, Completion, Question
 from evalsi.loading import from_objects
+from evalsi.model_settings import BUDGET, MODEL
 from evalsi.record import Record
 from evalsi_protocol.channels import Channel
 
@@ -353,23 +354,32 @@ def _models(
 
     roles = {}
     for role, name, given in ((PRIMARY, "judge", judge), (EMBED, "embed", embed)):
-        if given is None:
-            continue
-        settings = {"model": given} if isinstance(given, str) else dict(given)
-        unknown = settings.keys() - set(ModelSettings._fields)
-        if unknown or not settings.get("model"):
-            what = f"has the key {sorted(unknown)[0]!r}" if unknown else "names no model"
-            raise UsageError(f"{name} {what}.", f"Its keys are {', '.join(ModelSettings._fields)}.")
-        roles[role] = ModelSettings(**settings)
-    if not roles:
-        return None
-    if unknown := budget.keys() - {"usd", "tokens"}:
-        raise UsageError(f"budget has the key {sorted(unknown)[0]!r}.", "Its keys are usd and tokens.")
-    tokens = None if "tokens" not in budget else int(budget["tokens"])
+        if given is not None:
+            settings = {"model": given} if isinstance(given, str) else given
+            roles[role] = ModelSettings(**_fitting(name, settings, MODEL))
+    bounds = _fitting("budget", budget, BUDGET)
     if batch and PRIMARY not in roles:
         raise UsageError("batch is about a judge, and none is named.", "Name one with judge.")
+    if not roles:
+        for name, bound in (("budget", bounds), ("prices", prices)):
+            if bound:
+                raise UsageError(f"{name} is about calls to a model, and none is named.", "Name one with judge.")
+        return None
     file = None if prices is None else Path(prices)
-    return BrokerSettings(roles, cache, tokens, budget.get("usd"), file, batch=batch)
+    return BrokerSettings(roles, cache, bounds.get("tokens"), bounds.get("usd"), file, batch=batch)
+
+
+def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
+    """What an argument says, where it fits the schema."""
+    from evalsi_kernel.errors import UsageError
+    from evalsi_kernel.problems import told
+    from evalsi_kernel.value_schema import value_problems
+
+    settings = dict(given) if isinstance(given, Mapping) else given
+    if problems := list(value_problems(schema, settings, name)):
+        raise UsageError(*told("The arguments do not fit", problems))
+    fitting: dict[str, Any] = settings
+    return fitting
 
 
 def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:
