@@ -11,12 +11,14 @@ COSTLY = {
     "argparse",
     "asyncio",
     "concurrent.futures",
+    "dataclasses",
     "evalsi.evaluation",
     "evalsi.host",
     "evalsi.loading",
     "evalsi.rehearsal",
     "evalsi.testing",
     "evalsi_kernel",
+    "inspect",
     "logging",
     "msgpack",
     "numpy",
@@ -26,6 +28,7 @@ COSTLY = {
     "subprocess",
     "threading",
     "tomllib",
+    "traceback",
 }
 
 

@@ -16,7 +16,11 @@ from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.refs import CustomRef
 
 HARD_LIMIT_FACTOR = 4
-_START = "import sys; sys.path[:0] = {paths!r}; from evalsi.serving import start; start(**{options!r})"
+# What is loaded makes no garbage worth a search; `start` says the same once it is there, and more.
+_START = (
+    "import gc, sys; gc.set_threshold(50_000); sys.path[:0] = {paths!r}; "
+    "from evalsi.serving import start; start(**{options!r})"
+)
 
 
 def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:

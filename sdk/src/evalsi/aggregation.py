@@ -6,9 +6,7 @@ it has one that is quicker. It must not know the wire's frames.
 
 from __future__ import annotations
 
-import random
 import sys
-import traceback
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,6 +58,8 @@ class Aggregation:
             return _columns(self._resampled(resamples, seed))
         except FAULTS as error:
             # The score stands; without every resample there is no interval to believe in.
+            import traceback
+
             traceback.print_exception(error, limit=-6, file=sys.stderr)
             return {}
 
@@ -68,7 +68,9 @@ class Aggregation:
         if hasattr(instance, "resample"):
             resampled: Iterable[Any] = instance.resample(states, resamples, seed)
             return resampled
-        generator = random.Random(seed)
+        from random import Random  # Few evaluators are resampled.
+
+        generator = Random(seed)
         affordable = max(1, min(resamples, MAX_AGGREGATED // len(states)))
         drawn = (generator.choices(states, k=len(states)) for _ in range(affordable))
         return (aggregate_states(self._opened, sample) for sample in drawn)

@@ -5,29 +5,31 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 
 from evalsi.params import function_of, params_schema
+from evalsi.signatures import arguments_of, is_async
 
 Kind = Literal["pass", "number", "label"]
 Scope = Literal["record", "dataset"]
 FIELDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 CAPABILITIES = ("judge", "embed", "sandbox")
 
-# What a command line can name: no blank, comma, colon, dot, @ or =, which mean something there.
-_NAME = re.compile(r"[\w-]+(/[\w-]+)*")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-
 _Evaluator = TypeVar("_Evaluator", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class _Output(NamedTuple):
+    name: str
+    kind: Kind
+    unit: str
+    minimum: float | None
+    maximum: float | None
+    higher_is_better: bool | None
+
+
+class Output(_Output):
     """One score that an evaluator gives.
 
     Args:
@@ -42,24 +44,28 @@ class Output:
         ValueError: the kind is unknown, or the range is none or not a number's.
     """
 
-    name: str = ""
-    kind: Kind = "number"
-    unit: str = ""
-    minimum: float | None = None
-    maximum: float | None = None
-    higher_is_better: bool | None = True
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        who = f"The output {self.name!r}"
-        if self.kind not in get_args(Kind):
-            raise ValueError(f"{who} has the kind {self.kind!r}; it is pass, number or label.")
-        bounds = [bound for bound in (self.minimum, self.maximum) if bound is not None]
-        if self.kind != "number" and (bounds or self.unit):
+    def __new__(  # noqa: PLR0917 -- as many as it has fields, and names for all.
+        cls,
+        name: str = "",
+        kind: Kind = "number",
+        unit: str = "",
+        minimum: float | None = None,
+        maximum: float | None = None,
+        higher_is_better: bool | None = True,
+    ) -> Self:
+        who = f"The output {name!r}"
+        if kind not in get_args(Kind):
+            raise ValueError(f"{who} has the kind {kind!r}; it is pass, number or label.")
+        bounds = [bound for bound in (minimum, maximum) if bound is not None]
+        if kind != "number" and (bounds or unit):
             raise ValueError(f"{who} is no number, so it has no unit and no range. Leave them out.")
         if not all(map(isfinite, bounds)):
             raise ValueError(f"{who} has a range that is not finite. Leave out the end that is open.")
         if sorted(bounds) != bounds:
             raise ValueError(f"{who} has a minimum above its maximum.")
+        return super().__new__(cls, name, kind, unit, minimum, maximum, higher_is_better)
 
     def to_dict(self) -> dict[str, Any]:
         """As a table of `plugin.toml`; what is absent is left out."""
@@ -75,8 +81,7 @@ class Output:
         return table
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Everything about an evaluator that a catalog shows, and its code."""
 
     name: str
@@ -195,12 +200,12 @@ def record_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     Raises:
         TypeError: the function takes no record.
     """
-    parameters = inspect.signature(function).parameters
-    first = next(iter(parameters.values()), None)
-    if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD) or first.name == "ctx":
+    arguments = arguments_of(function)
+    first = next(iter(arguments.values()), None)
+    if first is None or first.kind in ("keyword_only", "var_keyword") or first.name == "ctx":
         name = function_of(function).__qualname__
         raise TypeError(f"{name} takes no record; its first argument must be one. Write def {name}(record): …")
-    return (first.name, "ctx") if "ctx" in parameters else (first.name,)
+    return (first.name, "ctx") if "ctx" in arguments else (first.name,)
 
 
 def _define(
@@ -218,20 +223,20 @@ def _define(
     own_name: str = name or subject.__name__
     if own_name == "<lambda>":
         raise TypeError("A lambda has no name. Write evaluator(name=…)(lambda record: …), or a function.")
-    if not _NAME.fullmatch(own_name):
+    if not _can_be_named(own_name):
         raise ValueError(f"The name {own_name!r} cannot be used. Use letters, digits, - and _, or publisher/name.")
-    if not _VERSION.fullmatch(version):
+    if not _is_version(version):
         raise ValueError(f"{own_name}: the version {version!r} cannot be used. Write an integer, or such as 1.0.0.")
     if scope not in get_args(Scope):
         raise ValueError(f"{own_name}: the scope is {scope!r}; it is record or dataset.")
-    if inspect.isclass(target):
+    if isinstance(target, type):
         _check_methods(own_name, target, scope)
         params = _constructor_params(target)
     elif scope == "dataset":
         raise TypeError(f"{own_name}: a dataset-scope evaluator is a class with observe() and aggregate().")
     else:
         params = params_schema(target, record_arguments(target))
-    text = (inspect.getdoc(subject) or "") if summary is None else summary
+    text = _docstring(subject) if summary is None else summary
     return Definition(
         own_name,
         version,
@@ -243,6 +248,23 @@ def _define(
         params,
         target,
     )
+
+
+def _can_be_named(name: str) -> bool:
+    """Whether a command line can name it: no blank, comma, colon, dot, @ or =, which mean something there."""
+    return all(part and all(one.isalnum() or one in "-_" for one in part) for part in name.split("/"))
+
+
+def _is_version(text: str) -> bool:
+    return text.isascii() and text[:1].isalnum() and all(one.isalnum() or one in "._+-" for one in text)
+
+
+def _docstring(subject: Any) -> str:
+    if subject.__doc__ is None:
+        import inspect  # It looks for an inherited one; few evaluators have none of their own.
+
+        return inspect.getdoc(subject) or ""
+    return subject.__doc__.expandtabs() if isinstance(subject.__doc__, str) else ""
 
 
 def _subject(target: Any) -> Any:
@@ -266,7 +288,7 @@ def _check_methods(name: str, target: type, scope: Scope) -> None:
     finish = getattr(target, "combine", None) or getattr(target, "aggregate", None)
     if not callable(finish):
         raise TypeError(f"{name}: a dataset-scope class needs aggregate(self, states) or combine(self, totals).")
-    if inspect.iscoroutinefunction(finish):
+    if is_async(finish):
         raise TypeError(f"{name}: {finish.__name__}() is called once, and not awaited. Write it without async.")
 
 
@@ -274,7 +296,7 @@ def _constructor_params(target: type) -> dict[str, Any]:
     constructor: Callable[..., Any] = target.__init__  # type: ignore[misc]
     if constructor is object.__init__:
         return params_schema(lambda: None)
-    return params_schema(constructor, (next(iter(inspect.signature(constructor).parameters)),))
+    return params_schema(constructor, (next(iter(arguments_of(constructor))),))
 
 
 def _words(name: str, what: str, words: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:

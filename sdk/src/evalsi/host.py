@@ -59,7 +59,7 @@ class Host:
         channel: to the kernel.
         name: of the pack, for `hello`.
         version: of the pack, for `hello`.
-        load: imports the pack and gives its evaluators; called once, on `hello`.
+        load: imports the pack and gives its evaluators; called once, as soon as it serves. A fault is told on `hello`.
         window: how many `score` requests the kernel may have open.
         on_over: called once, by the reader's thread, as soon as the session is over; work may still go on then.
     """
@@ -94,6 +94,8 @@ class Host:
         reader = threading.Thread(target=self._read, name="evalsi-reader", daemon=True)
         reader.start()
         try:
+            # The kernel is still loading; what there is to import need not wait for its greeting.
+            self._work.load()
             while (request := self._inbox.get()) is not None:
                 self._work.do(request)
                 if request.method == "bye":

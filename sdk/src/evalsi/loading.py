@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
-import traceback
 from collections.abc import Iterable
-from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from evalsi.definition import Definition, attached_to, definition_of
 
-_PASSED_OVER = (Path(__file__).parent, Path(importlib.__file__).parent)
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PASSED_OVER = (os.path.dirname(__file__), os.path.dirname(importlib.__file__))
 
 
 class LoadError(Exception):
@@ -153,6 +155,9 @@ def _fail(what: str, error: Exception) -> NoReturn:
 
 def _place(error: Exception) -> str:
     """The innermost file and line of the author's own code: what stands in the folder of its first frame."""
+    import traceback  # Here and below: what only code that fails needs.
+    from pathlib import Path
+
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame.filename)]
     if not frames:
         return "at its import"
@@ -162,10 +167,12 @@ def _place(error: Exception) -> str:
 
 
 def _is_authors(file: str) -> bool:
-    return not file.startswith("<frozen") and Path(file).parent not in _PASSED_OVER
+    return not file.startswith("<frozen") and os.path.dirname(file) not in _PASSED_OVER
 
 
 def _at(file: str, line: int | None) -> str:
+    from pathlib import Path
+
     path = Path(file)
     name = f"{path.parent.name}/{path.name}" if path.stem == "__init__" else path.name
     return name if line is None else f"{name}, line {line}"

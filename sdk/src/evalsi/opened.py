@@ -5,24 +5,22 @@ It must not know the wire; the host loop does.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi.definition import Definition
 from evalsi.judging import AskError, JudgeReply
 from evalsi.record import Record
 from evalsi.score import MissingField, ScoreError
+from evalsi.signatures import arguments_of, is_async
 
 if TYPE_CHECKING:
     from evalsi.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params."""
 
     definition: Definition
@@ -47,14 +45,14 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
     """
     _check_names(definition, params)
     target = definition.target
-    if inspect.isclass(target):
+    if isinstance(target, type):
         instance: Any = target(**params)
         if hasattr(instance, "plan"):
             return Opened(definition, _planned(instance, context), True, instance)
         method = instance.observe if definition.scope == "dataset" else instance.score
-        return Opened(definition, _with_context(method, context), _is_async(method), instance)
+        return Opened(definition, _with_context(method, context), is_async(method), instance)
     bound = partial(target, **params) if params else target
-    return Opened(definition, _with_context(bound, context), _is_async(target), None)
+    return Opened(definition, _with_context(bound, context), is_async(target), None)
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
@@ -89,7 +87,7 @@ def _check_names(definition: Definition, params: dict[str, Any]) -> None:
 
 def _with_context(function: Callable[..., Any], context: Context | None) -> Callable[[Record], Any]:
     """The function with its `ctx`, where it takes one: the record's own."""
-    if "ctx" not in inspect.signature(function).parameters:
+    if "ctx" not in arguments_of(function):
         return function
     return lambda record: function(record, ctx=None if context is None else context.of(record))
 
@@ -111,7 +109,3 @@ def reduced(instance: Any, record: Record, replies: Sequence[JudgeReply | AskErr
         if isinstance(reply, AskError):
             raise reply
     return instance.reduce(record, replies)
-
-
-def _is_async(target: Any) -> bool:
-    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(type(target).__call__)

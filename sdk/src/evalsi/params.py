@@ -6,12 +6,12 @@ It reads signatures; it must not know what a param means. Values are checked aga
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from evalsi.signatures import EMPTY, arguments_of
 
 _SIMPLE = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _LISTS = (list, tuple, Sequence)
@@ -28,8 +28,7 @@ class ParamError(ValueError):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(NamedTuple):
     """More about a param than its type says: `Annotated[float, Param(description="…", minimum=0)]`.
 
     Args:
@@ -71,19 +70,19 @@ def params_schema(target: Callable[..., Any], skip: tuple[str, ...] = ()) -> dic
     function = function_of(target)
     properties: dict[str, Any] = {}
     required: list[str] = []
-    for name, parameter in inspect.signature(target).parameters.items():
-        if name in skip or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+    for name, argument in arguments_of(target).items():
+        if name in skip or argument.kind in ("var_positional", "var_keyword"):
             continue
         where = f"{function.__qualname__}({name})"
-        if parameter.kind is parameter.POSITIONAL_ONLY:
+        if argument.kind == "positional_only":
             raise TypeError(f"{where} is positional-only, and a param is given by its name. Take the slash away.")
-        if parameter.annotation is parameter.empty:
+        if argument.annotation is EMPTY:
             raise TypeError(f"{where} has no type. Write {name}: str, or whatever it is.")
-        schema = _type_schema(_resolved(parameter.annotation, function, where), where)
-        if parameter.default is parameter.empty:
+        schema = _type_schema(_resolved(argument.annotation, function, where), where)
+        if argument.default is EMPTY:
             required.append(name)
-        elif _can_be_written(parameter.default):
-            schema["default"] = _with_lists(parameter.default)
+        elif _can_be_written(argument.default):
+            schema["default"] = _with_lists(argument.default)
         properties[name] = schema
     result: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if required:
@@ -100,9 +99,12 @@ def function_of(target: Any) -> types.FunctionType:
     inner = target
     while isinstance(inner, functools.partial):
         inner = inner.func
-    if not inspect.isroutine(inner):
-        inner = type(inner).__call__
-    inner = inspect.unwrap(getattr(inner, "__func__", inner))
+    if type(inner) is not types.FunctionType or hasattr(inner, "__wrapped__"):
+        import inspect  # 5 ms that plain functions need not wait for.
+
+        if not inspect.isroutine(inner):
+            inner = type(inner).__call__
+        inner = inspect.unwrap(getattr(inner, "__func__", inner))
     if not isinstance(inner, types.FunctionType):
         raise TypeError(f"{target!r} is not written in Python, so its arguments have no types. Write a function.")
     return inner

@@ -6,7 +6,6 @@ Whatever an evaluator raises becomes an outcome here; only what ends a process l
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from math import isfinite
 from time import monotonic
@@ -141,6 +140,8 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
     if isinstance(error, ScoreError):
         wire = WireError("pack.bad_score", f"{name}: {error}", "Return a Score with a finite value.")
     else:
+        import traceback  # Here and in the rest of the package: what only a fault needs, no start waits for.
+
         traceback.print_exception(error, limit=-6, file=sys.stderr)
         message = str(error)
         wire = WireError(

@@ -6,7 +6,6 @@ One method a request, run in order by the host. It must not know threads or fram
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -66,6 +65,7 @@ class Work:
         self._name = name
         self._version = version
         self._load = load
+        self._fault: Exception | None = None
         self._running = running
         self._definitions: dict[str, Definition] = {}
         self._opened: dict[int, Opened] = {}
@@ -91,16 +91,23 @@ class Work:
             self._host.fail(request.id, refusal.error)
         except LoadError as error:
             if error.__cause__ is not None:
-                traceback.print_exception(error.__cause__, file=sys.stderr)
+                _print(error.__cause__)
             self._host.fail(request.id, WireError("pack.import", str(error), "", "pack"))
         except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
-            traceback.print_exc(file=sys.stderr)
+            _print(error)
             code = "pack.import" if request.method == "hello" else "pack.failed"
             message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"
             self._host.fail(request.id, WireError(code, message, "See its stderr for the place.", "pack"))
         else:
             if body is not None:
                 self._host.respond(request.id, body)
+
+    def load(self) -> None:
+        """Import the pack; what goes wrong is told to whoever greets it."""
+        try:
+            self._definitions = self._load()
+        except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
+            self._fault = error
 
     def cancel(self, request_id: int) -> None:
         """Stop an asynchronous request; a synchronous one looks for itself."""
@@ -125,7 +132,8 @@ class Work:
             raise Refusal(major.code, major.message, major.mend, major.blame)
         capabilities = request.body.get("capabilities")
         self._takes_runs = isinstance(capabilities, list) and ITEM_RUNS in capabilities
-        self._definitions = self._load()
+        if self._fault is not None:
+            raise self._fault
         return pack_hello(
             major, self._name, self._version, {"score", "aggregate", "plan", "reduce"}, window=self._host.window
         )
@@ -250,6 +258,12 @@ class Work:
 
     def _is_cancelled(self, request_id: int) -> bool:
         return self._abandoned or self._host.is_cancelled(request_id)
+
+
+def _print(error: BaseException) -> None:
+    import traceback  # Only a fault needs it.
+
+    traceback.print_exception(error, file=sys.stderr)
 
 
 def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = None) -> _T:

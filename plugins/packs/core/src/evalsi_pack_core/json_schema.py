@@ -5,7 +5,6 @@ Nothing is fetched: a `$ref` reaches into the schema itself or to the published 
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Annotated, Any
 
 from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
@@ -32,6 +31,8 @@ class JsonSchema:
             fault = shortened(error.message, MAX_PHRASE)
             raise ParamError("schema", f"it is no JSON Schema: at {error.json_path}, {fault}") from error
         patterns = LinearPatterns()
+        from copy import deepcopy  # Other evaluators of the pack need not wait for it.
+
         own = deepcopy(schema)
         _prepare(own, dialect, REGISTRY, patterns)
         linear: Any = validators.extend(dialect, patterns.keywords())
