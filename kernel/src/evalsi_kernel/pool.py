@@ -84,13 +84,20 @@ class Pool:
         self._runners.append(asyncio.create_task(self._run(worker)))
         return described
 
-    async def submit(self, chunk: Chunk) -> None:
-        """Queue a chunk; its `unanswered` sinks as outcomes come."""
+    async def submit(self, chunk: Chunk, sessions: tuple[int, ...] | None = None) -> None:
+        """Queue a chunk; its `unanswered` sinks as outcomes come.
+
+        Args:
+            chunk: what to score.
+            sessions: ask these only, and only where there is no outcome yet; None asks all of an untouched chunk.
+        """
+        whole = Flight(chunk, self.sessions if sessions is None else sessions)
+        flights = [whole] if sessions is None else whole.again()
         if self._broken is not None:
-            await self._give_up(self._broken, [Flight(chunk, self.sessions)])
+            await self._give_up(self._broken, flights)
             return
         async with self._changed:
-            self._queue.append(Flight(chunk, self.sessions))
+            self._queue.extend(flights)
             self._changed.notify_all()
 
     def grow(self) -> None:

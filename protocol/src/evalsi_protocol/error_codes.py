@@ -41,6 +41,8 @@ FAMILIES: Final = {
     "judge": "The reply of a judge model.",
     "provider": "The service behind a judge or an embedding model.",
     "cache": "The cache of model replies.",
+    "run": "A run as a whole: its folder, its log, its budget.",
+    "target": "What a run asks for outputs.",
     "kernel": "The kernel itself.",
 }
 
@@ -136,6 +138,14 @@ _CODES: Final = (
     _Code("cache.corrupt", "environment", "no", "The cache file of model replies is damaged."),
     _Code("cache.newer", "environment", "no", "The cache file was written by a newer version."),
     _Code("cache.unusable", "environment", "no", "The cache of model replies cannot be opened or written."),
+    _Code("run.budget", "config", "no", "The budget of a run does not cover another call to its target."),
+    _Code("run.changed", "config", "no", "The spec or the data of a run that is to go on are no longer the same."),
+    _Code("run.locked", "config", "later", "Another process works on the run."),
+    _Code("run.log", "environment", "no", "The log of a run cannot be read by this version."),
+    _Code("run.unknown", "config", "no", "There is no run of this id."),
+    _Code("target.failed", "provider", "no", "The target failed on a record."),
+    _Code("target.output", "provider", "no", "The target's answer cannot be a record's output."),
+    _Code("target.timeout", "provider", "later", "The target did not answer in time."),
     _Code("kernel.aborted", "kernel", "no", "The kernel ended the session by itself."),
     _Code("kernel.internal", "kernel", "no", "A fault of the kernel; please report it."),
 )  # fmt: skip

@@ -14,12 +14,35 @@ from evalsi_kernel.broker.usd import PICO, picodollars, shown_usd
 from evalsi_protocol.errors import WireError
 
 
+class Terms(NamedTuple):
+    """How a budget speaks of itself: the code of its errors, and the mends for its limits and for a price."""
+
+    code: str
+    tokens: str
+    usd: str
+    price: str
+
+
+JUDGE = Terms(
+    "judge.budget",
+    "Raise --judge-budget-tokens, or budget.max_judge_tokens of the run.",
+    "Raise --judge-budget-usd.",
+    "Name its price in a file with --judge-prices, or leave --judge-budget-usd out.",
+)
+TARGET = Terms(
+    "run.budget",
+    "Raise budget.max_target_tokens; the same command then goes on.",
+    "Raise budget.max_target_usd; the same command then goes on.",
+    "Name its price in a file with --judge-prices, or leave budget.max_target_usd out.",
+)
+
+
 class BudgetSpent(Exception):
     """A call that the budget does not cover; it was not made."""
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, code: str, message: str, mend: str) -> None:
         super().__init__(message)
-        self.error = WireError("judge.budget", message, mend, "config", "no")
+        self.error = WireError(code, message, mend, "config", "no")
 
 
 class _Amount(NamedTuple):
@@ -73,14 +96,20 @@ class Budget:
     Args:
         max_tokens: prompts and replies together; None is no limit.
         max_usd: None is no limit.
+        terms: how it speaks of itself.
     """
 
-    def __init__(self, max_tokens: int | None, max_usd: float | None) -> None:
+    def __init__(self, max_tokens: int | None, max_usd: float | None, terms: Terms = JUDGE) -> None:
+        self._terms = terms
         self._max_tokens = max_tokens
         self._max_pico_usd = None if max_usd is None else picodollars(max_usd)
         self._spent = _Amount()
         self._reserved = _Amount()
         self._waiting: deque[tuple[_Amount, asyncio.Future[None]]] = deque()
+
+    def begin_with(self, tokens: int, usd: float) -> None:
+        """Count what an earlier attempt took."""
+        self._spent = self._spent.plus(_Amount(tokens, picodollars(usd)))
 
     async def reserve(self, tokens: int, usd: float | None) -> Reservation:
         """Reserve room for a call, once there is room.
@@ -90,14 +119,15 @@ class Budget:
             usd: the most that it can cost; None is unknown.
 
         Raises:
-            BudgetSpent: `judge.budget`; not even alone would it fit beside what is spent, or its price is unknown and
+            BudgetSpent: not even alone would it fit beside what is spent, or its price is unknown and
                 there is a limit in USD.
         """
         if usd is None and self._max_pico_usd is not None:
             limit = shown_usd(self._max_pico_usd / PICO)
             raise BudgetSpent(
+                self._terms.code,
                 f"The price of the model is unknown, so that the budget of {limit} cannot be held.",
-                "Name its price in a file with --judge-prices, or leave --judge-budget-usd out.",
+                self._terms.price,
             )
         amount = _Amount(tokens, 0 if usd is None else picodollars(usd))
         if self._waiting or not self._fits(self._reserved.plus(amount)):
@@ -154,9 +184,10 @@ class Budget:
         spent, reserved = self._spent, self._reserved
         if self._max_tokens is not None and spent.tokens + amount.tokens > self._max_tokens:
             raise BudgetSpent(
+                self._terms.code,
                 f"The budget of {self._max_tokens:,} tokens does not cover a call of up to {amount.tokens:,}: "
                 f"{spent.tokens:,} are spent, and {reserved.tokens:,} reserved for calls in flight.",
-                "Raise --judge-budget-tokens, or budget.max_judge_tokens of the run.",
+                self._terms.tokens,
             )
         if self._max_pico_usd is not None and spent.pico_usd + amount.pico_usd > self._max_pico_usd:
             limit, most, gone, held = (
@@ -164,7 +195,8 @@ class Budget:
                 for pico in (self._max_pico_usd, amount.pico_usd, spent.pico_usd, reserved.pico_usd)
             )
             raise BudgetSpent(
+                self._terms.code,
                 f"The budget of {limit} does not cover a call of up to {most}: "
                 f"{gone} is spent, and {held} reserved for calls in flight.",
-                "Raise --judge-budget-usd.",
+                self._terms.usd,
             )

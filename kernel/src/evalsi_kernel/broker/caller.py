@@ -117,6 +117,11 @@ class Caller:
         reservation.settle(spent.tokens, spent.cost_usd)
         return reply, spent
 
+    @property
+    def broken(self) -> WireError | None:
+        """Why no more calls are made: none could come through; None as long as they are."""
+        return None if self._breaker.error is None else self._breaker.error.error
+
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
         """The most that a call can cost; None where no price is known."""
         provider, model = self._model.provider, self._model.model
