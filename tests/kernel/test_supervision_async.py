@@ -9,8 +9,9 @@ import pytest
 
 import evalsi
 from evalsi import Record
-from evalsi_kernel.launch import PoolLimits
-from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, score
+from evalsi_kernel.launch import Opening, PoolLimits
+from evalsi_kernel.pool import Pool
+from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
 
 WAITING = launch(NAUGHTY / "waiting.py")
 
@@ -56,4 +57,22 @@ def test_an_asynchronous_evaluator_that_never_comes_back_costs_its_record_after_
     )
     assert kinds(column) == ["scored", "error", "scored", "scored"]
     assert column[1] is not None
+    assert column[1][1]["code"] == "pack.timeout"
+
+
+def test_a_record_that_waits_behind_another_after_its_ask_is_not_blamed_for_it() -> None:
+    async def judge(method: str, body: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    async def work() -> list[Any]:
+        limits = PoolLimits(record_timeout_s=0.25, concurrency=2)
+        pool = Pool(WAITING, [Opening(1, "blocks_once_another_was_told")], limits, answer=judge)
+        await pool.start()
+        try:
+            return await answered(pool, chunk_of(["good", "bad"]))
+        finally:
+            await pool.close()
+
+    column = bounded(work)
+    assert kinds(column) == ["scored", "error"]
     assert column[1][1]["code"] == "pack.timeout"

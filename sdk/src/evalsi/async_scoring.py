@@ -36,6 +36,8 @@ class AsyncScorer:
         self._turn = asyncio.Lock()
         self._running = running
         self._is_cancelled = is_cancelled
+        self._scoring: dict[asyncio.Task[Any] | None, tuple[int, int, int]] = {}
+        running.holding = self._holding
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._to_flush: set[int] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="evalsi-async", daemon=True)
@@ -94,15 +96,19 @@ class AsyncScorer:
     async def _score_record(
         self, request_id: int, index: int, wire: dict[str, Any], sessions: Sessions, buffer: ItemBuffer
     ) -> None:
-        record = Record.from_wire(wire)
+        record, task = Record.from_wire(wire), asyncio.current_task()
         for session, opened in sessions:
-            key = (request_id, index, session)
+            key = self._scoring[task] = (request_id, index, session)
             self._running.asynchronous[key] = monotonic()
             try:
                 buffer.add_many([await self._score_one(session, index, opened, record)])
                 self._flush_soon(request_id, buffer)
             finally:
-                del self._running.asynchronous[key]
+                del self._running.asynchronous[key], self._scoring[task]
+
+    def _holding(self) -> tuple[int, int, int] | None:
+        """What is being scored in the task that has the loop's thread now; asked from another thread."""
+        return self._scoring.get(asyncio.current_task(self._loop))
 
     async def _score_one(self, session: int, index: int, opened: Opened, record: Record) -> Item:
         if not opened.is_async:

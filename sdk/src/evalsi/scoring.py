@@ -28,16 +28,23 @@ FAULTS = (Exception, SystemExit)
 class Running:
     """What is being scored at the moment, for the answer to a ping."""
 
-    __slots__ = ("asynchronous", "current")
+    __slots__ = ("asynchronous", "current", "holding")
 
     def __init__(self) -> None:
         self.current: tuple[int, int, int, float] | None = None
         # Of the async evaluators many run at once: (request, index, session) → since when.
         self.asynchronous: dict[tuple[int, int, int], float] = {}
+        # Which of these holds the thread that they share, where one does.
+        self.holding: Callable[[], tuple[int, int, int] | None] = lambda: None
 
     def report(self) -> list[dict[str, Any]]:
-        """The request, index and session of each record that runs now, and for how many milliseconds."""
+        """The request, index and session of each record that runs now, and for how many milliseconds.
+
+        The one that holds up the others comes first: where nothing goes on, it is the one to blame.
+        """
+        holding = self.holding()
         running = [(*key, since) for key, since in self.asynchronous.copy().items()]
+        running.sort(key=lambda one: one[:3] != holding)
         current = self.current
         if current is not None:
             running.append(current)

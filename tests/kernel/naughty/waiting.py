@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from evalsi import Record, evaluator
+from evalsi.context import Context
 
 flying = 0
+told = asyncio.Event()
 
 
 @evaluator
@@ -35,6 +37,20 @@ async def blocks_on_bad(record: Record) -> bool:
     """Holds up its event loop, and so all others, on one output."""
     while record.output.as_text() == "bad":
         pass
+    return True
+
+
+@evaluator(asks=("judge",))
+async def blocks_once_another_was_told(record: Record, ctx: Context) -> bool:
+    """Asks the judge; on one output holds up the loop as soon as another record has its answer, and no turn since."""
+    if record.output.as_text() == "bad":
+        await told.wait()
+        while True:
+            pass
+    await ctx.ask("judge.ask", {})
+    told.set()
+    for _ in range(3):
+        await asyncio.sleep(0)
     return True
 
 
