@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 
+from evalsi_batches import plugin
+from evalsi_batches.following import BatchTimes
 from evalsi_cli.main import main
 from evalsi_kernel import broker_opening
-from evalsi_kernel.broker.batch_following import BatchTimes
 from evalsi_kernel.broker.connector import Connector, ConnectorSettings
 from evalsi_kernel.extensions import Extensions, connector
 
@@ -24,7 +25,7 @@ def with_most(settings: ConnectorSettings, extensions: Extensions) -> Connector:
 
 
 if __name__ == "__main__":
-    broker_opening.BATCH_TIMES = BatchTimes(3600.0, poll_s=poll_s, longest_poll_s=poll_s)
+    plugin.TIMES = BatchTimes(3600.0, poll_s=poll_s, longest_poll_s=poll_s)
     setattr(broker_opening, "connector", with_most)  # noqa: B010 -- it is imported there.
     del sys.argv[1:3]
     sys.exit(main())

@@ -15,9 +15,10 @@ import pytest
 
 import evalsi
 from evalsi.evaluation import Result
+from evalsi_batches import plugin
+from evalsi_batches.following import BatchTimes
 from evalsi_kernel import broker_opening
 from evalsi_kernel.broker.ask import Ask
-from evalsi_kernel.broker.batch_following import BatchTimes
 from evalsi_kernel.broker.connector import Connector, ConnectorSettings
 from evalsi_kernel.broker.judge_key import judge_key
 from evalsi_kernel.extensions import Extensions, connector
@@ -46,7 +47,7 @@ def prepare(monkeypatch: pytest.MonkeyPatch, cache: Path, most: int, times: Batc
 
     monkeypatch.setenv("EVALSI_CACHE_DIR", str(cache))
     monkeypatch.setenv("JUDGE_KEY", KEY)
-    monkeypatch.setattr(broker_opening, "BATCH_TIMES", times)
+    monkeypatch.setattr(plugin, "TIMES", times)
     monkeypatch.setattr(broker_opening, "connector", with_most)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import evalsi
+from evalsi_batches import plugin
 from evalsi_connectors.openai_compatible import OpenAICompatible
-from evalsi_kernel import broker_opening, planning
+from evalsi_kernel import planning
 from evalsi_kernel.errors import CacheError, ConfigError, UsageError
 from evalsi_kernel.launch import PoolLimits
 from tests.judging.batch_runs import (
@@ -277,7 +278,7 @@ def test_runs_without_a_cache_each_ask_anew() -> None:
 
 def test_a_pack_that_waits_for_a_batch_is_not_taken_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "PoolLimits", partial(PoolLimits, record_timeout_s=0.02))
-    monkeypatch.setattr(broker_opening, "BATCH_TIMES", AT_ONCE._replace(poll_s=0.01, longest_poll_s=0.01))
+    monkeypatch.setattr(plugin, "TIMES", AT_ONCE._replace(poll_s=0.01, longest_poll_s=0.01))
     with Provider(last_digit, batching=Batching(polls=40)) as server:
         result = run(server, rows(*FIVE))
     assert result.summaries[0].n == 5

@@ -2,13 +2,14 @@
 
 import inspect
 import typing
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType
 
 import pytest
 
 from evalsi_kernel import commands, environment_builder, hooks, intervals, sources
-from evalsi_kernel.broker import connector
+from evalsi_kernel.broker import batches, connector
 from tests.kernel.hooks_page import PAGE, page, specified
 
 
@@ -34,6 +35,11 @@ def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None
         "Source": sources.Source,
         "Connector": connector.Connector,
         "ConnectorSettings": connector.ConnectorSettings,
+        "Batches": batches.Batches,
+        "BatchConnector": connector.BatchConnector,
+        "KeptReplies": batches.KeptReplies,
+        "Callable": Callable,
+        "Mapping": Mapping,
         "Command": commands.Command,
         "Toolkit": commands.Toolkit,
         "EnvironmentBuilder": environment_builder.EnvironmentBuilder,

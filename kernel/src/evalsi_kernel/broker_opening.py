@@ -5,19 +5,15 @@ It must not know how a question is answered.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from evalsi_kernel.broker.batch_following import GONE, BatchTimes
-from evalsi_kernel.broker.batch_store import BatchStore, default_batch_folder
-from evalsi_kernel.broker.batching import Batches
+from evalsi_kernel.broker.batches import Batches, KeptReplies
 from evalsi_kernel.broker.broker import Broker
 from evalsi_kernel.broker.budget import Budget
 from evalsi_kernel.broker.cache_store import default_cache_path
 from evalsi_kernel.broker.caller import Caller
-from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings, ProviderError
+from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
 from evalsi_kernel.broker.embedder import Embedder
 from evalsi_kernel.broker.judge import Judge
 from evalsi_kernel.broker.judge_cache import JudgeCache
@@ -28,12 +24,9 @@ from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError, OutputError
-from evalsi_kernel.extensions import Extensions, connector, price_file
+from evalsi_kernel.extensions import Extensions, batches_of, connector, price_file
 
 Note = Callable[[str], None]
-
-BATCH_TIMES = BatchTimes()
-_MEND = "Leave out --judge-batch."
 
 
 async def open_broker(
@@ -49,8 +42,8 @@ async def open_broker(
         on_note: gets a sentence for a person, such as that the cache cannot be used or that a provider asks to wait.
 
     Raises:
-        ConfigError: no extension provides a connector, a key is missing, a file of prices cannot be read, or there are
-            no batches where they are asked for.
+        ConfigError: no extension provides a connector or batches, a key is missing, a file of prices cannot be read, or
+            a model has no batches where they are asked for.
         CacheError: batches cannot be noted.
         OutputError: raw replies cannot be written down.
     """
@@ -68,7 +61,7 @@ async def open_broker(
         elif settings.batch:
             batched = _with_batches(made)
             caller = Caller(model, budget, prices, None, batched.batch_price_factor)
-            batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note)
+            batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note, extensions)
             judges[role] = Judge(model, made, caller, cache, batches)
         else:
             judges[role] = Judge(model, made, Caller(model, budget, prices, pace), cache)
@@ -89,24 +82,18 @@ def _connector_settings(model: ModelSettings) -> ConnectorSettings:
 def _with_batches(made: Connector) -> BatchConnector:
     if isinstance(made, BatchConnector):
         return made
-    raise ConfigError(f"The provider {made.identity['provider']!r} has no batches.", _MEND)
+    raise ConfigError(f"The provider {made.identity['provider']!r} has no batches.", "Leave out --judge-batch.")
 
 
-async def _open_batches(made: Connector, batched: BatchConnector, cache: JudgeCache | None, on_note: Note) -> Batches:
+async def _open_batches(
+    made: Connector, batched: BatchConnector, cache: JudgeCache | None, on_note: Note, extensions: Extensions
+) -> Batches:
     """The batches of a model, where its server has any: that is asked now, before any question is."""
+    kept = None if cache is None else KeptReplies(made.identity, cache)
     try:
-        store = await asyncio.to_thread(BatchStore, default_batch_folder())
-        await _check_batches(batched)
+        batches = batches_of(made.identity, batched, kept, on_note, extensions)
+        await batches.open()
     except BaseException:
         await made.close()
         raise
-    return Batches(made.identity, batched, cache=cache, store=store, on_note=on_note, times=BATCH_TIMES)
-
-
-async def _check_batches(batched: BatchConnector) -> None:
-    try:
-        await batched.recent(time.time())
-    except ProviderError as error:
-        # Whatever else is wrong may be mended by the time that there are questions, and is told with them.
-        if error.error.code in GONE:
-            raise ConfigError(f"There are no batches: {error.error.message}", _MEND) from error
+    return batches

@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,8 @@ from evalsi_kernel.suggestions import did_you_mean
 if TYPE_CHECKING:
     import pluggy
 
-    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.broker.batches import Batches, KeptReplies
+    from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.intervals import IntervalMethod
@@ -44,6 +45,7 @@ _BROUGHT_BY = {
     ("connectors", "anthropic"): "evalsi-connectors[anthropic]",
     ("connectors", ""): "evalsi-connectors",
     ("environments", ""): "evalsi-provisioning",
+    ("batches", ""): "evalsi-batches",
 }
 
 
@@ -168,6 +170,19 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
     made: Command = _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit)
+    return made
+
+
+def batches_of(
+    identity: Mapping[str, str],
+    connector: BatchConnector,
+    kept: KeptReplies | None,
+    on_note: Callable[[str], None],
+    extensions: Extensions,
+) -> Batches:
+    """The batches of a model, which are not opened yet. Raises as `connector` does."""
+    given = {"identity": identity, "connector": connector, "kept": kept, "on_note": on_note}
+    made: Batches = _asked(extensions, "batches", ONLY_ONE, "evalsi_batches", **given)
     return made
 
 

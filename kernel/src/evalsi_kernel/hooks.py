@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.broker.batches import Batches, KeptReplies
+    from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.intervals import IntervalMethod
@@ -85,6 +87,30 @@ def evalsi_prices(provider: str) -> Path | None:
 
     Returns:
         The path of a file that the extension ships, or None where it knows no prices.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_batches(
+    identity: Mapping[str, str],
+    connector: BatchConnector,
+    kept: KeptReplies | None,
+    on_note: Callable[[str], None],
+) -> Batches | None:
+    """Give what has the questions to a model answered in batches, under `--judge-batch`.
+
+    Asked of the extension whose `extension.toml` says `batches = true`, within the event loop that will use it, once
+    for each model that judges.
+
+    Args:
+        identity: of the model, as its connector gives it.
+        connector: of the model, which hands batches in and asks after them.
+        kept: the replies that are kept of this model, which hold what another run was told meanwhile; None where none
+            are kept.
+        on_note: gets a sentence for a person, such as how far a batch is.
+
+    Returns:
+        The batches, not opened yet, or None where there can be none after all.
     """
 
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.batching import Batches
+from evalsi_kernel.broker.batches import Batches
 from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
 from evalsi_kernel.broker.connector import Connector
 from evalsi_kernel.broker.judge_cache import JudgeCache

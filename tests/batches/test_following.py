@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from evalsi_kernel.broker.batch import Batch
-from evalsi_kernel.broker.batch_following import BatchFollower, BatchTimes
+from evalsi_batches.batch import Batch
+from evalsi_batches.following import BatchFollower, BatchTimes
 from evalsi_kernel.broker.connector import ListedBatch, ProviderError
-from tests.kernel.broker.scripted_batches import DONE, FILE, GOING, Scripted, failure
+from tests.batches.scripted import DONE, FILE, GOING, Scripted, failure
 from tests.kernel.broker.virtual_time import run_virtually
 
 

@@ -49,7 +49,7 @@ class BatchFile(NamedTuple):
     batch_id: str | None = None
 
 
-def default_batch_folder() -> Path:
+def default_folder() -> Path:
     """Where batches are noted: `judge/batches` in the cache folder; raises `ConfigError` without a home."""
     return cache_dir() / "judge" / "batches"
 
@@ -62,17 +62,17 @@ class BatchStore:
 
     Attributes:
         unreadable: files that are no notes of a batch, or of a newer version; they are left alone.
-
-    Raises:
-        CacheError: `cache.unusable`; nothing can be noted there.
     """
 
     def __init__(self, folder: Path) -> None:
         self.unreadable: set[Path] = set()
         self._folder = folder
         self._held: dict[str, int] = {}
+
+    def open(self) -> None:
+        """Make the folder, and see that it can be used; raises `CacheError` with `cache.unusable`."""
         with self._faults_told():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self.alone():
             pass
 

@@ -10,15 +10,16 @@ from typing import TypeVar
 
 import pytest
 
-from evalsi_kernel.broker import batching
+from evalsi_batches import batching
+from evalsi_batches.batching import GatheredBatches
+from evalsi_batches.following import BatchTimes
+from evalsi_batches.store import BatchStore
 from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
-from evalsi_kernel.broker.batch_following import BatchTimes
-from evalsi_kernel.broker.batch_store import BatchStore
-from evalsi_kernel.broker.batching import Batches
+from evalsi_kernel.broker.batches import KeptReplies
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
-from tests.kernel.broker.scripted_batches import DONE, GOING, Scripted, failure
+from tests.batches.scripted import DONE, GOING, Scripted, failure
 
 T = TypeVar("T")
 IDENTITY = {"provider": "p", "model": "m"}
@@ -50,8 +51,10 @@ class Run:
         self.notes: list[str] = []
         self.cache = JudgeCache(folder / "replies.sqlite", self.notes.append)
         self.store = Watched(folder / "batches")
-        self.batches = Batches(
-            IDENTITY, provider, cache=self.cache, store=self.store, on_note=self.notes.append, times=times
+        self.store.open()
+        kept = KeptReplies(IDENTITY, self.cache)
+        self.batches = GatheredBatches(
+            IDENTITY, provider, kept=kept, store=self.store, on_note=self.notes.append, times=times
         )
 
     async def ask(self, text: str) -> str:

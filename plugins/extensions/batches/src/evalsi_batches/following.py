@@ -9,10 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from evalsi_kernel.broker.batch import Batch
-from evalsi_kernel.broker.batch_store import BatchFile
 from evalsi_kernel.broker.connector import BatchConnector, BatchState, ProviderError
 from evalsi_kernel.broker.retrying import THROTTLED
+
+from .batch import Batch
+from .store import BatchFile
 
 GONE = frozenset({"provider.not_found", "provider.unsupported"})
 """What a provider says of a batch, or of all batches, that it does not have."""

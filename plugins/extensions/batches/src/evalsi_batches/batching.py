@@ -1,28 +1,28 @@
 """Questions of a run, gathered into batches: half the price at a provider, and hours until they are answered.
 
-What is handed in is on file before it is and until it is used (`batch_store`), so that a run that is interrupted loses
+What is handed in is on file before it is and until it is used (`store`), so that a run that is interrupted loses
 no answer. It must not know who asks, a budget or a price.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
-from evalsi_kernel.broker.batch import Batch, tell
-from evalsi_kernel.broker.batch_following import GONE, BatchFollower, BatchTimes, is_refusal
-from evalsi_kernel.broker.batch_store import BatchFile, BatchStore
+from evalsi_kernel.broker.batches import KeptReplies
 from evalsi_kernel.broker.connector import BatchConnector, ProviderError
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from evalsi_kernel.broker.judge_key import judge_key
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.broker.retrying import THROTTLED, renewed
-from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
-from evalsi_kernel.errors import CacheError
+from evalsi_kernel.errors import CacheError, ConfigError
 from evalsi_protocol.errors import WireError
+
+from .batch import Batch, tell
+from .following import GONE, BatchFollower, BatchTimes, is_refusal
+from .store import BatchFile, BatchStore
 
 MAX_BYTES = 64_000_000
 """Of the texts of a batch in UTF-8; as JSON in ASCII they take three times as much at most, which providers take."""
@@ -34,13 +34,13 @@ class _Question(NamedTuple):
     future: asyncio.Future[Reply]
 
 
-class Batches:
-    """The batches of one model.
+class GatheredBatches:
+    """The batches of one model, as the kernel's `Batches`.
 
     Args:
         identity: of the model.
         connector: of the model.
-        cache: where replies go; None keeps none.
+        kept: the replies that the broker keeps of this model; None where it keeps none.
         store: where batches are noted.
         on_note: gets a sentence for a person, such as how far a batch is.
         times: how long to wait.
@@ -51,14 +51,14 @@ class Batches:
         identity: Mapping[str, str],
         connector: BatchConnector,
         *,
-        cache: JudgeCache | None,
+        kept: KeptReplies | None,
         store: BatchStore,
         on_note: Callable[[str], None],
         times: BatchTimes = BatchTimes(),  # noqa: B008 -- a plain tuple.
     ) -> None:
         self._identity = identity
         self._connector = connector
-        self._cache = cache
+        self._kept = kept
         self._store = store
         self._on_note = on_note
         self._times = times
@@ -74,6 +74,16 @@ class Batches:
         self._asked_for: dict[str, list[str]] = {}
         self._broken: ProviderError | None = None
         self._is_stopped = False
+
+    async def open(self) -> None:
+        """Note where, and ask whether the model's server has batches at all; as the kernel's `Batches`."""
+        await asyncio.to_thread(self._store.open)
+        try:
+            await self._connector.recent(time.time())
+        except ProviderError as error:
+            # Whatever else is wrong may be mended by the time that there are questions, and is told with them.
+            if error.error.code in GONE:
+                raise ConfigError(f"There are no batches: {error.error.message}", "Leave out --judge-batch.") from error
 
     def stop(self) -> None:
         """Hand in nothing more: the run is about to end."""
@@ -203,13 +213,13 @@ class Batches:
             left: dict[str, Ask] = {}
             for custom_id, (ask, future) in questions.items():
                 if custom_id not in held:
-                    reply = None if self._cache is None else await self._cache.get(custom_id)
-                    if reply is not None and _fits(ask, reply):
+                    reply = None if self._kept is None else await self._kept.get(custom_id, ask)
+                    if reply is not None:
                         tell(future, reply)
                     else:
                         left[custom_id] = ask
             if left:
-                is_cached = self._cache is not None
+                is_cached = self._kept is not None
                 file = await asyncio.to_thread(self._store.create, self._identity, left, is_cached=is_cached)
                 batches.append(Batch(file, is_found=False))
         return batches
@@ -218,7 +228,7 @@ class Batches:
         """The batches on file that hold some of these asks, each ask in one."""
         found = []
         for file in self._store.all():
-            is_of_use = file.is_cached == (self._cache is not None) and not custom_ids.isdisjoint(file.asks)
+            is_of_use = file.is_cached == (self._kept is not None) and not custom_ids.isdisjoint(file.asks)
             # Runs without a cache ask anew, each for itself; only what was left behind is picked up.
             if is_of_use and file.name not in self._batches and (file.is_cached or self._store.claim(file.name)):
                 found.append(file)
@@ -301,7 +311,7 @@ class Batches:
 
     async def _forget(self, batch: Batch) -> None:
         """Remove the file of a batch whose replies are all used, once they are in the cache too, where there is one."""
-        is_kept = self._cache is None or await self._cache.written()
+        is_kept = self._kept is None or await self._kept.written()
         with suppress(CacheError):
             await asyncio.to_thread(self._store.remove if is_kept else self._store.let_go, batch.file.name)
         self._drop(batch)
@@ -322,14 +332,12 @@ class Batches:
 
     def _take_unused(self, batch: Batch) -> None:
         """Put into the cache what came for questions that this run did not ask, or did not see to their end."""
-        if self._cache is not None and self._cache.fault is not None:
+        if self._kept is not None and not self._kept.is_well:
             return
         for custom_id, end in batch.unused.items():
             ask = batch.file.asks[custom_id]
-            if self._cache is not None and isinstance(end, Reply) and _fits(ask, end):
-                self._cache.put(judge_key(self._identity, ask), end)
-                batch.finish(custom_id)
-            elif isinstance(end, ProviderError) or not batch.is_asked(custom_id):
+            is_kept = self._kept is not None and isinstance(end, Reply) and self._kept.put(ask, end)
+            if is_kept or isinstance(end, ProviderError) or not batch.is_asked(custom_id):
                 batch.finish(custom_id)
 
     # -- inside ---------------------------------------------------------------------------------------------------
@@ -343,15 +351,6 @@ class Batches:
     async def _known_ids(self) -> set[str]:
         files = await asyncio.to_thread(self._store.all)
         return {file.batch_id for file in files if file.batch_id is not None}
-
-
-def _fits(ask: Ask, reply: Reply) -> bool:
-    """Whether a reply is an answer, which alone is kept."""
-    try:
-        parse_verdict(reply.text, ask.schema, reply.form, reply.finish, ask.messages)
-    except VerdictError:
-        return False
-    return True
 
 
 def _fault(error: Exception) -> ProviderError:

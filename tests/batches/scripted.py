@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+from evalsi_batches.store import BatchFile
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.batch_store import BatchFile
 from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
 
 ASK = Ask([{"role": "user", "content": "?"}])

@@ -9,9 +9,10 @@ import asyncio
 from collections.abc import Mapping
 
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Ask, Reply
-from evalsi_kernel.broker.batch_store import BatchFile
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.retrying import renewed
+
+from .store import BatchFile
 
 End = Reply | ProviderError
 MAYBE_BILLED = "provider.bad_reply"
