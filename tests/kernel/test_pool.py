@@ -40,7 +40,7 @@ def test_a_pack_that_crashes_on_every_record_is_given_up_after_some_and_every_re
 @pytest.mark.parametrize("evaluator", ["hang_on_bad", "hang_hard_on_bad"])
 def test_a_record_that_hangs_ends_as_one_error_after_its_time(evaluator: str) -> None:
     outputs = ["good", "bad", "good", "good"]
-    [column], _ = score(launch(), evaluator, chunk_of(outputs), limits=PoolLimits(record_timeout_s=0.5))
+    [column], _ = score(launch(), evaluator, chunk_of(outputs), limits=PoolLimits(record_timeout_s=1.0))
     assert kinds(column) == ["scored", "error", "scored", "scored"]
     outcome = column[1]
     assert outcome is not None

@@ -53,7 +53,7 @@ def test_an_asynchronous_evaluator_that_raises_cancels_itself_or_leaves_costs_it
 @pytest.mark.parametrize("evaluator", ["hangs_on_bad", "blocks_on_bad"])
 def test_an_asynchronous_evaluator_that_never_comes_back_costs_its_record_after_its_time(evaluator: str) -> None:
     [column], _ = score(
-        WAITING, evaluator, chunk_of(["a", "bad", "a", "a"]), limits=PoolLimits(record_timeout_s=0.25, concurrency=2)
+        WAITING, evaluator, chunk_of(["a", "bad", "a", "a"]), limits=PoolLimits(record_timeout_s=1.0, concurrency=2)
     )
     assert kinds(column) == ["scored", "error", "scored", "scored"]
     assert column[1] is not None
@@ -65,7 +65,7 @@ def test_a_record_that_waits_behind_another_after_its_ask_is_not_blamed_for_it()
         return {}
 
     async def work() -> list[Any]:
-        limits = PoolLimits(record_timeout_s=0.25, concurrency=2)
+        limits = PoolLimits(record_timeout_s=1.0, concurrency=2)
         pool = Pool(WAITING, [Opening(1, "blocks_once_another_was_told")], limits, answer=judge)
         await pool.start()
         try:

@@ -33,21 +33,30 @@ def test_a_pack_that_writes_megabytes_and_reads_nothing_meanwhile_is_read_while_
     assert bounded(work) == [["scored"] * 40] * 8
 
 
-def test_a_pack_that_stops_reading_is_ended_after_its_time_and_no_other_pack_waits_for_it() -> None:
-    async def work() -> tuple[list[list[str]], list[list[str]]]:
-        deaf = Pool(floods("deaf"), [Opening(1, "any")], PoolLimits(record_timeout_s=0.6))
-        well = Pool(launch(), [Opening(1, "raise_on_bad")], PoolLimits())
-        finished: list[str] = []
+UNREAD = ["x" * 2_000_000]
 
-        async def named(name: str, pool: Pool, chunks: list[Chunk]) -> list[list[str]]:
-            columns = await score_all(pool, chunks)
-            finished.append(name)
-            return columns
 
-        both = await asyncio.gather(
-            named("deaf", deaf, [chunk_of(["x" * 2_000_000])]), named("well", well, [chunk_of(["good"] * 100)])
-        )
-        assert finished == ["well", "deaf"]
-        return both[0], both[1]
+def test_a_pack_that_stops_reading_is_ended_after_its_time() -> None:
+    async def work() -> list[list[str]]:
+        deaf = Pool(floods("deaf"), [Opening(1, "any")], PoolLimits(record_timeout_s=0.2))
+        return await score_all(deaf, [chunk_of(UNREAD)])
 
-    assert bounded(work) == ([["error"]], [["scored"] * 100])
+    assert bounded(work) == [["error"]]
+
+
+def test_no_other_pack_waits_for_one_that_stops_reading() -> None:
+    async def work() -> list[list[str]]:
+        deaf = Pool(floods("deaf"), [Opening(1, "any")], PoolLimits(record_timeout_s=30.0))
+        await deaf.start()
+        waiting = asyncio.create_task(answered(deaf, chunk_of(UNREAD)))
+        try:
+            well = Pool(launch(), [Opening(1, "raise_on_bad")], PoolLimits())
+            found = await score_all(well, [chunk_of(["good"] * 100)])
+            assert not waiting.done()
+            return found
+        finally:
+            deaf.abort()
+            waiting.cancel()
+            await deaf.close()
+
+    assert bounded(work) == [["scored"] * 100]
