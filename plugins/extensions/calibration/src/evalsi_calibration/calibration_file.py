@@ -6,14 +6,12 @@ It must not know what a calibration means.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evalsi_kernel.errors import ConfigError, OutputError
-from evalsi_kernel.output_check import check_output
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.whole_file import whole_file
 
 from .record import SCHEMA_VERSION
 
@@ -26,22 +24,8 @@ def write_calibration(path: Path, record: Mapping[str, Any]) -> None:
     Raises:
         OutputError: it cannot be written; whatever stood at `path` still does.
     """
-    check_output(path)
-    path = Path(os.path.realpath(path))
-    unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
-    try:
-        with unfinished.open("x", encoding="utf-8") as file:
-            json.dump(record, file, ensure_ascii=False, allow_nan=False, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.", "Free some space, or write elsewhere.") from (
-            error
-        )
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n")
 
 
 def read_calibration(path: Path) -> dict[str, Any]:
