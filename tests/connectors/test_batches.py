@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -183,6 +184,15 @@ def test_each_step_of_a_batch_can_be_refused_as_any_call_can(
         assert raised(server, provider, what).error.code == code
 
 
+@asynccontextmanager
+async def hasty(server: Provider, provider: str, code: str) -> AsyncIterator[BatchConnector]:
+    """A connector that soon runs out of patience where that is the error to come, and never elsewhere."""
+    patience = {"timeout_s": 0.2} if code == "provider.timeout" else {}
+    connector = made(settings(url_of(server, provider), provider, **patience))
+    yield batches(connector)
+    await connector.close()
+
+
 @pytest.mark.parametrize("provider", BOTH)
 @pytest.mark.parametrize(
     ("fault", "code"),
@@ -200,10 +210,11 @@ def test_asking_after_a_batch_can_go_wrong_and_be_tried_again(provider: str, fau
     with Provider(batch_faults=lambda number: fault if number == handed_in + 1 else None) as server:
 
         async def run() -> ProviderError:
-            connector = made(settings(url_of(server, provider), provider, timeout_s=1.0))
+            connector = made(settings(url_of(server, provider), provider))
             batch_id = await batches(connector).submit(ASKS)
-            with pytest.raises(ProviderError) as caught:
-                await batches(connector).state(batch_id)
+            async with hasty(server, provider, code) as one:
+                with pytest.raises(ProviderError) as caught:
+                    await one.state(batch_id)
             assert (await batches(connector).state(batch_id)).total == len(ASKS)
             await connector.close()
             return caught.value
@@ -230,11 +241,12 @@ def test_results_that_break_off_are_an_error_and_can_be_read_again(provider: str
     with Provider(batching=plan, batch_faults=lambda n: fault if n == until_results + 1 else None) as server:
 
         async def run() -> tuple[ProviderError, Ends]:
-            connector = made(settings(url_of(server, provider), provider, timeout_s=1.0))
+            connector = made(settings(url_of(server, provider), provider))
             batch_id = await batches(connector).submit(ASKS)
             await ended(batches(connector), batch_id)
-            with pytest.raises(ProviderError) as caught:
-                await ends(batches(connector), batch_id, ASKS)
+            async with hasty(server, provider, code) as one:
+                with pytest.raises(ProviderError) as caught:
+                    await ends(one, batch_id, ASKS)
             again = await ends(batches(connector), batch_id, ASKS)
             await connector.close()
             return caught.value, again

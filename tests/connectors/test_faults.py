@@ -154,7 +154,7 @@ def test_plain_http_behind_an_https_address_says_which_to_write(provider: str) -
 )
 def test_what_is_no_http_is_an_error_all_the_same(provider: str, answer: bytes, code: str) -> None:
     with said_raw(answer) as url:
-        (error,) = calls(settings(url, provider, timeout_s=5.0), asked())
+        (error,) = calls(settings(url, provider), asked())
 
     assert isinstance(error, ProviderError)
     assert error.error.code == code
