@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Reply, Tokens
-from evalsi_kernel.broker.cache_store import connect
-from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_replies.cache import ReplyCache
+from evalsi_replies.cache_store import connect
 from evalsi_replies.contents import size_on_disk
 
 TASKS = 64
@@ -41,7 +41,7 @@ def ask_number(number: int) -> Ask:
 REPLY = Reply(json.dumps({"reasoning": "It is well argued. " * 30, "score": 4}), tokens=Tokens(600, 150), model="m-1")
 
 
-async def fill(cache: JudgeCache, keys: list[JudgeKey]) -> float:
+async def fill(cache: ReplyCache, keys: list[JudgeKey]) -> float:
     """Put a reply under each key; returns replies a second, until all are written."""
     started = time.perf_counter()
     for key in keys:
@@ -50,7 +50,7 @@ async def fill(cache: JudgeCache, keys: list[JudgeKey]) -> float:
     return len(keys) / (time.perf_counter() - started)
 
 
-async def hits_per_s(cache: JudgeCache, digests: Iterator[str], *, tasks: int = TASKS) -> float:
+async def hits_per_s(cache: ReplyCache, digests: Iterator[str], *, tasks: int = TASKS) -> float:
     """Ask for replies that are there, from many tasks at once; returns hits a second."""
     hits = 0
 
@@ -72,9 +72,9 @@ async def measure(path: Path, entries: int, hits: int) -> dict[str, Any]:
     started = time.perf_counter()
     keys = [judge_key(IDENTITY, ask) for ask in asks]
     key_us = (time.perf_counter() - started) / entries * 1e6
-    writes = await fill(JudgeCache(path), keys)
+    writes = await fill(ReplyCache(path), keys)
     chosen = [random.choice(keys).digest for _ in range(hits)]
-    cache = JudgeCache(path)
+    cache = ReplyCache(path)
     first = await hits_per_s(cache, iter(chosen))
     # As of an hour ago, so that each hit notes its use; the notes are written while the hits go on.
     connection = connect(path)

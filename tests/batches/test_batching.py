@@ -17,8 +17,8 @@ from evalsi_batches.store import BatchStore
 from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
 from evalsi_kernel.broker.batches import KeptReplies
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_replies.cache import ReplyCache
 from tests.batches.scripted import DONE, GOING, Scripted, failure
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Run:
 
     def __init__(self, folder: Path, provider: Scripted, times: BatchTimes) -> None:
         self.notes: list[str] = []
-        self.cache = JudgeCache(folder / "replies.sqlite", self.notes.append)
+        self.cache = ReplyCache(folder / "replies.sqlite", self.notes.append)
         self.store = Watched(folder / "batches")
         self.store.open()
         kept = KeptReplies(IDENTITY, self.cache)
@@ -183,7 +183,7 @@ def test_a_reply_is_in_the_file_of_the_cache_before_the_note_of_its_batch_is_rem
     async def work(run: Run) -> Reply | None:
         await run.ask("kept")
         assert await run.cache.written()
-        other = JudgeCache(tmp_path / "replies.sqlite")
+        other = ReplyCache(tmp_path / "replies.sqlite")
         try:
             return await other.get(asked("kept")[1].digest)
         finally:

@@ -9,7 +9,7 @@ from types import FunctionType
 import pytest
 
 from evalsi_kernel import commands, environment_builder, hooks, intervals, sources
-from evalsi_kernel.broker import batches, connector
+from evalsi_kernel.broker import batches, connector, judge_cache
 from tests.kernel.hooks_page import PAGE, page, specified
 
 
@@ -37,6 +37,7 @@ def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None
         "ConnectorSettings": connector.ConnectorSettings,
         "Batches": batches.Batches,
         "BatchConnector": connector.BatchConnector,
+        "JudgeCache": judge_cache.JudgeCache,
         "KeptReplies": batches.KeptReplies,
         "Callable": Callable,
         "Mapping": Mapping,

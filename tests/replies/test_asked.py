@@ -11,7 +11,7 @@ import pytest
 from evalsi_kernel.broker.judge_key import differing
 from evalsi_kernel.errors import ConfigError
 from evalsi_replies.asked import Asked, asked_in_file, asked_in_results
-from tests.kernel.broker.kept_replies import IDENTITY, key, question
+from tests.replies.kept_replies import IDENTITY, key, question
 
 
 def written(folder: Path, value: Any) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Done, evalsi
-from tests.kernel.broker.kept_replies import IDENTITY, bounded, fill, key, put_all, question, sql
+from tests.replies.kept_replies import IDENTITY, bounded, fill, key, put_all, question, sql
 
 
 @pytest.fixture

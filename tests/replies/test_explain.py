@@ -9,7 +9,7 @@ import pytest
 from evalsi_kernel.broker.judge_key import JudgeKey
 from evalsi_replies.explain import entries_under, nearest_entry
 from evalsi_replies.opening import opened
-from tests.kernel.broker.kept_replies import fill, key, sql
+from tests.replies.kept_replies import fill, key, sql
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from evalsi_kernel.errors import CacheError
 from evalsi_replies.contents import contents, size_on_disk
 from evalsi_replies.opening import opened
 from evalsi_replies.prune import Bounds, prune, would_prune
-from tests.kernel.broker.kept_replies import bounded, fill, found, held, key, sql
+from tests.replies.kept_replies import bounded, fill, found, held, key, sql
 
 COUNT = 2000
 NOW_H = int(time.time() // 3600)

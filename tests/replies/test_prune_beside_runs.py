@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from evalsi_kernel.broker.judge_cache import JudgeCache
+from evalsi_replies.cache import ReplyCache
 from evalsi_replies.opening import opened
 from evalsi_replies.prune import Bounds, prune
-from tests.kernel.broker.kept_replies import EACH, all_at_once, bounded, fill, found, key, putting, reply, sql
+from tests.replies.kept_replies import EACH, all_at_once, bounded, fill, found, key, putting, reply, sql
 
 COUNT = 1200
 
@@ -18,7 +18,7 @@ def test_a_run_reads_and_writes_while_another_process_prunes(tmp_path: Path) -> 
     notes: list[str] = []
 
     async def work() -> None:
-        cache = JudgeCache(path, notes.append)
+        cache = ReplyCache(path, notes.append)
         await cache.start()
         writers = putting(path, 2)
         done = asyncio.create_task(asyncio.to_thread(all_at_once, writers))

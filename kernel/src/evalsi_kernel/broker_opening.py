@@ -11,7 +11,6 @@ from pathlib import Path
 from evalsi_kernel.broker.batches import Batches, KeptReplies
 from evalsi_kernel.broker.broker import Broker
 from evalsi_kernel.broker.budget import Budget
-from evalsi_kernel.broker.cache_store import default_cache_path
 from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
 from evalsi_kernel.broker.embedder import Embedder
@@ -24,7 +23,7 @@ from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError, OutputError
-from evalsi_kernel.extensions import Extensions, batches_of, connector, price_file
+from evalsi_kernel.extensions import Extensions, batches_of, connector, judge_cache, price_file
 
 Note = Callable[[str], None]
 
@@ -50,7 +49,7 @@ async def open_broker(
     shipped = [price_file(model.provider, extensions) for model in settings.roles.values()]
     prices = PriceTable.load([path for path in [*shipped, settings.prices] if path is not None])
     budget = Budget(settings.max_tokens, settings.max_usd)
-    cache = JudgeCache(default_cache_path(), on_note=on_note) if settings.use_cache else None
+    cache = _open_cache(extensions, on_note) if settings.use_cache else None
     judges: dict[str, Judge] = {}
     embedder = None
     for role, model in settings.roles.items():
@@ -71,6 +70,16 @@ async def open_broker(
         raise OutputError(f"Replies cannot be written to {folder}: {error.strerror}.", "Free some space.") from error
     preview = Preview() if settings.dry_run else None
     return Broker(judges, embedder, cache=cache, ledger=Ledger(), prices=prices, replies=replies, preview=preview)
+
+
+def _open_cache(extensions: Extensions, on_note: Note) -> JudgeCache | None:
+    try:
+        return judge_cache(on_note, extensions)
+    except ConfigError as error:
+        if error.code != "config.no_extension":
+            raise
+        on_note(f"No extension keeps the replies of models, so each call is made, and paid. {error.mend}")
+        return None
 
 
 def _connector_settings(model: ModelSettings) -> ConnectorSettings:

@@ -19,20 +19,26 @@ from evalsi_kernel.data_path import check_path
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extension_info import ONLY_ONE, ExtensionInfo
 from evalsi_kernel.paths import cache_dir as default_cache_dir
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.suggestions import choose, did_you_mean
 
 if TYPE_CHECKING:
     import pluggy
+    from pydantic import BaseModel
 
     from evalsi_kernel.broker.batches import Batches, KeptReplies
     from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
+    from evalsi_kernel.broker.judge_cache import JudgeCache
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.runs.target import Target, TargetSettings
     from evalsi_kernel.sources import Source
 
 # Part of the index's key; raise it whenever the index or the rules of extension.toml change.
 _FORMAT = 2
+MODEL_TARGET = "model"
+"""The target that asks a model through any connector."""
 # What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
 _BROUGHT_BY = {
     ("schemes", "hf"): "evalsi-datasets[hf]",
@@ -45,7 +51,10 @@ _BROUGHT_BY = {
     ("connectors", "anthropic"): "evalsi-connectors[anthropic]",
     ("connectors", ""): "evalsi-connectors",
     ("environments", ""): "evalsi-provisioning",
+    ("conditions", ""): "evalsi-cel",
     ("batches", ""): "evalsi-batches",
+    ("targets", ""): "evalsi-targets",
+    ("judge_cache", ""): "evalsi-replies",
 }
 
 
@@ -167,9 +176,44 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
     return made
 
 
+def target_kind(name: str, extensions: Extensions) -> str:
+    """Under which name of `targets` a spec's connector is found: its own, or "model" where it is a model's connector.
+
+    Raises:
+        ConfigError: `config.no_extension`; it is neither.
+    """
+    targets, models = extensions.names("targets"), extensions.names("connectors")
+    if name in targets or (name not in models and not targets):
+        return name
+    if name in models:
+        return MODEL_TARGET
+    known = [*(kind for kind in targets if kind != MODEL_TARGET), *models]
+    raise ConfigError(f"There is no target {name!r}.", choose(name, known), code="config.no_extension")
+
+
+def target_options(name: str, extensions: Extensions) -> type[BaseModel]:
+    """The model of a target's own keys. Raises as `target_kind` and `connector` do."""
+    kind = target_kind(name, extensions)
+    made: type[BaseModel] = _asked(extensions, "targets", kind, "evalsi_target_options", connector=name)
+    return made
+
+
+def open_target(settings: TargetSettings, extensions: Extensions) -> Target:
+    """What a run asks for outputs; within the event loop that will use it. Raises as `connector` does."""
+    kind = target_kind(settings.connector, extensions)
+    made: Target = _asked(extensions, "targets", kind, "evalsi_target", settings=settings, extensions=extensions)
+    return made
+
+
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
     made: Command = _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit)
+    return made
+
+
+def judge_cache(on_note: Callable[[str], None], extensions: Extensions) -> JudgeCache:
+    """The cache of replies. Raises as `connector` does."""
+    made: JudgeCache = _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", on_note=on_note)
     return made
 
 
@@ -189,6 +233,12 @@ def batches_of(
 def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
     """What builds the environments of packs. Raises as `connector` does."""
     made: EnvironmentBuilder = _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder")
+    return made
+
+
+def condition_language(extensions: Extensions) -> ConditionLanguage:
+    """What reads the conditions of gates and evaluators. Raises as `connector` does."""
+    made: ConditionLanguage = _asked(extensions, "conditions", ONLY_ONE, "evalsi_condition_language")
     return made
 
 

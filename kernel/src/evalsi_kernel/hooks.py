@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from pydantic import BaseModel
+
     from evalsi_kernel.broker.batches import Batches, KeptReplies
     from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
+    from evalsi_kernel.broker.judge_cache import JudgeCache
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.extensions import Extensions
+    from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.runs.target import Target, TargetSettings
     from evalsi_kernel.sources import Source
 
 PROJECT = "evalsi"
@@ -91,6 +97,21 @@ def evalsi_prices(provider: str) -> Path | None:
 
 
 @hookspec(firstresult=True)
+def evalsi_judge_cache(on_note: Callable[[str], None]) -> JudgeCache | None:
+    """Give what keeps the replies of models from one run to the next.
+
+    Asked of the extension whose `extension.toml` says `judge_cache = true`, within the event loop that will use it,
+    unless `--no-cache` is given. Without one a run with a judge goes on, and says that each call is made and paid.
+
+    Args:
+        on_note: is told, in the loop's thread, each sentence that the user should know.
+
+    Returns:
+        The cache, which opens what it needs when it is first used, or None where there can be none after all.
+    """
+
+
+@hookspec(firstresult=True)
 def evalsi_batches(
     identity: Mapping[str, str],
     connector: BatchConnector,
@@ -139,4 +160,51 @@ def evalsi_environment_builder() -> EnvironmentBuilder | None:
 
     Returns:
         The builder, or None where none can be had after all.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_target_options(connector: str) -> type[BaseModel] | None:
+    """Give the model of a target's own keys in a spec: all but `connector` and `max_concurrency`.
+
+    Asked of the extension whose `extension.toml` provides the name (`targets`), before anything of a run is done; what
+    the model refuses is told with its place in the spec, and its JSON Schema joins that of `evalsi schema run`.
+
+    Args:
+        connector: as the spec writes it; of the target `model` it is a model's connector, such as `anthropic`.
+
+    Returns:
+        A pydantic model that forbids other keys, or None where the target is another's.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_target(settings: TargetSettings, extensions: Extensions) -> Target | None:
+    """Make what a run asks for outputs, without asking yet. Called within the event loop that will use it.
+
+    Asked of the extension whose `extension.toml` provides the name (`targets`).
+
+    Args:
+        settings: what the spec says of it; the options have passed the model of `evalsi_target_options`.
+        extensions: where the target of a model finds its connector.
+
+    Returns:
+        The target, or None where it is another's.
+
+    Raises:
+        ConfigError: it cannot be made: a key is missing, a file or a program is not there.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_condition_language() -> ConditionLanguage | None:
+    """Give what reads the conditions of gates and evaluators (`when`).
+
+    Asked of the extension whose `extension.toml` says `conditions = true`, when a run has the first of them.
+
+    Returns:
+        The language, or None where it cannot be had after all.
+
+    Raises:
+        ConfigError: `config.condition`; no library that reads it is installed.
     """

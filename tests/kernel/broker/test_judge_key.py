@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.judge_key import MAX_MESSAGE_FIELDS, JudgeKey, differing, judge_key
-from tests.kernel.broker.kept_replies import IDENTITY, beside, question
+from tests.replies.kept_replies import IDENTITY, beside, question
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -157,7 +157,7 @@ def test_a_key_is_the_same_in_every_version_and_every_process() -> None:
     ask = question(7, schema={"b": [1, 2.5, None, True], "a": {"x": "é"}}, seed=3, effort="low", sample=2)
     assert judge_key(IDENTITY, ask).digest == PINNED
     script = (
-        "from tests.kernel.broker.kept_replies import *\n"
+        "from tests.replies.kept_replies import *\n"
         "print(judge_key(dict(reversed(IDENTITY.items())), question(1)).digest)"
     )
     digests = {beside(script).communicate(timeout=60)[0].strip() for _ in range(2)}

@@ -1,1 +1,1 @@
-"""Looks into the cache of model replies, and prunes it, for Evals.si."""
+"""Keeps the replies of models from run to run, shows what is kept, and prunes it, for Evals.si."""

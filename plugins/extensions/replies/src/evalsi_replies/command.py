@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import default_cache_path
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.suggestions import choose
 from evalsi_kernel.table import display_width, printable
 
 from .asked import Asked, asked_in_file, asked_in_results
+from .cache_repair import set_aside_before
+from .cache_store import default_cache_path
 from .contents import ModelShare, contents, size_on_disk
 from .explain import Entry, entries_under, nearest_entry
 from .measures import moment_text, parse_size_bytes, parse_span_s, size_text

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsi_kernel.broker.cache_store import files_of
-from evalsi_kernel.broker.cache_writer import HOUR_S
+from .cache_store import files_of
+from .cache_writer import HOUR_S
 
 
 class ModelShare(NamedTuple):

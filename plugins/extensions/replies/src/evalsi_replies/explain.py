@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from evalsi_kernel.broker.cache_writer import HOUR_S
 from evalsi_kernel.broker.judge_key import differing
+
+from .cache_writer import HOUR_S
 
 MOST_ENTRIES = 5
 

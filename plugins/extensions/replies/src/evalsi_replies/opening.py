@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evalsi_kernel.broker.cache_store import WAIT_S, connect, fault_of
+from .cache_store import WAIT_S, connect, fault_of
 
 
 @contextmanager

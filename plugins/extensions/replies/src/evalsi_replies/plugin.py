@@ -1,15 +1,32 @@
-"""Owns the hook by which the command line finds `cache`.
+"""Owns the hooks by which a run finds the cache of replies, and the command line `cache`.
 
-It must not know what a cache holds.
+It must not know what a cache holds. The two load apart: a run with a judge needs no command.
 """
 
-from evalsi_kernel.commands import Command, Toolkit
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from evalsi_kernel.hooks import hookimpl
 
-from .command import Cache
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.judge_cache import JudgeCache
+    from evalsi_kernel.commands import Command, Toolkit
+
+
+@hookimpl
+def evalsi_judge_cache(on_note: Callable[[str], None]) -> JudgeCache:
+    """The cache in the user's cache folder."""
+    from .cache import ReplyCache
+    from .cache_store import default_cache_path
+
+    return ReplyCache(default_cache_path(), on_note)
 
 
 @hookimpl
 def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
     """The command `cache`, or None where the name is another's."""
+    from .command import Cache
+
     return Cache(toolkit) if name == "cache" else None

@@ -12,7 +12,7 @@ from functools import partial
 from math import ceil
 from typing import NamedTuple
 
-from evalsi_kernel.broker.cache_writer import HOUR_S
+from .cache_writer import HOUR_S
 
 STEP_ENTRIES = 1000
 STEP_PAGES = 1000

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import (
+from evalsi_replies.cache import ReplyCache
+from evalsi_replies.cache_repair import set_aside_before
+from tests.replies.kept_replies import (
     BOUND_S,
     EACH,
     all_at_once,
@@ -46,11 +46,11 @@ def test_processes_that_find_the_same_damaged_file_set_it_aside_once(tmp_path: P
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import key, reply
+from evalsi_replies.cache import ReplyCache
+from tests.replies.kept_replies import key, reply
 
 async def work():
-    cache = JudgeCache(Path(sys.argv[1]))
+    cache = ReplyCache(Path(sys.argv[1]))
     await cache.start()
     for number in range(100):
         cache.put(key(number), reply(number))
@@ -78,7 +78,7 @@ def test_a_process_that_is_killed_loses_only_what_was_on_its_way_to_the_file(tmp
 LOOK = """
 import asyncio, sys
 from pathlib import Path
-from tests.kernel.broker.kept_replies import found
+from tests.replies.kept_replies import found
 hits, notes = set(), []
 while not hits and not notes:
     hits, notes = asyncio.run(found(Path(sys.argv[1]), [1, 2]))
@@ -91,7 +91,7 @@ def test_another_process_sees_a_reply_while_and_after_the_one_that_put_it_runs(t
     path = tmp_path / "replies.sqlite"
 
     async def work() -> str:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         await cache.start()
         cache.put(key(1), reply(1))
         if is_closed:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.broker.ask import Reply, Tokens
-from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import COUNT, ROOT, bounded, fill, found, held, key, put_all, reply, sql, use
+from evalsi_replies.cache import ReplyCache
+from evalsi_replies.cache_repair import set_aside_before
+from tests.replies.kept_replies import COUNT, ROOT, bounded, fill, found, held, key, put_all, reply, sql, use
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_used_is_left_alone_and_the_run_goes_on_without(pa
 UNPRIVILEGED = """
 import asyncio, os, sys
 from pathlib import Path
-from tests.kernel.broker.kept_replies import found, put_all
+from tests.replies.kept_replies import found, put_all
 path = Path(sys.argv[1])
 asyncio.run(found(path.parent.parent / "warm" / path.name, [1]))
 if os.getuid() == 0:
@@ -114,8 +114,8 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(open_folder
 FULL_DISK = """
 import asyncio, resource, signal, sys
 from pathlib import Path
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import fill, key, reply
+from evalsi_replies.cache import ReplyCache
+from tests.replies.kept_replies import fill, key, reply
 
 path, limit_bytes = Path(sys.argv[1]), int(sys.argv[2])
 if limit_bytes:
@@ -123,7 +123,7 @@ if limit_bytes:
 fill(path, range(100))
 
 async def work():
-    cache = JudgeCache(path, print)
+    cache = ReplyCache(path, print)
     for start in range(100, 3000, 100):
         for number in range(start, start + 100):
             cache.put(key(number), reply(number))
@@ -131,7 +131,7 @@ async def work():
         await asyncio.sleep(0)
     await cache.close()
     print(cache.fault.code, cache.fault.mend)
-    again = JudgeCache(path, print)
+    again = ReplyCache(path, print)
     assert await again.get(key(0).digest) == reply(0)
     await again.close()
 
@@ -196,14 +196,14 @@ def test_a_file_that_another_process_writes_to_for_long_is_still_read_and_no_lon
     notes: list[str] = []
 
     async def work() -> None:
-        cache = JudgeCache(path, notes.append, wait_s=0.2)
+        cache = ReplyCache(path, notes.append, wait_s=0.2)
         await cache.start()
         with held(path, "BEGIN IMMEDIATE"):
             cache.put(key(2), reply(2))
             assert await cache.get(key(2).digest) == reply(2)
             await cache.close()
             assert cache.fault is not None
-        again = JudgeCache(path, notes.append, wait_s=0.2)
+        again = ReplyCache(path, notes.append, wait_s=0.2)
         assert await again.get(key(1).digest) == reply(1)
         assert await again.get(key(2).digest) is None
         await again.close()
@@ -219,7 +219,7 @@ def test_a_write_waits_for_another_process_that_lets_go_in_time(path: Path) -> N
 
     async def work() -> list[str]:
         notes: list[str] = []
-        cache = JudgeCache(path, notes.append)
+        cache = ReplyCache(path, notes.append)
         await cache.start()
         with held(path, "BEGIN IMMEDIATE") as let_go:
             cache.put(key(2), reply(2))
@@ -241,7 +241,7 @@ def test_a_read_waits_for_another_process_without_holding_up_the_loop(path: Path
     locks_out_readers(fill(path, [1]))
 
     async def work() -> None:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         await cache.start()
         with held(path, "BEGIN EXCLUSIVE") as let_go:
             reading = asyncio.create_task(cache.get(key(1).digest))
@@ -260,7 +260,7 @@ def test_a_lock_that_stays_is_waited_for_once_and_told_once(path: Path) -> None:
     notes: list[str] = []
 
     async def work() -> None:
-        cache = JudgeCache(path, notes.append, wait_s=0.2)
+        cache = ReplyCache(path, notes.append, wait_s=0.2)
         await cache.start()
         with held(path, "BEGIN EXCLUSIVE"):
             for number in range(COUNT):
@@ -277,7 +277,7 @@ def test_a_file_that_is_removed_in_mid_run_costs_the_run_nothing(path: Path) -> 
     fill(path, range(COUNT))
 
     async def work() -> None:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         await cache.start()
         shutil.rmtree(path.parent)
         assert await cache.get(key(1).digest) == reply(1)
@@ -293,7 +293,7 @@ def test_what_is_no_reply_ends_the_writing_with_a_note_and_not_the_run(path: Pat
     notes: list[str] = []
 
     async def work() -> None:
-        cache = JudgeCache(path, notes.append)
+        cache = ReplyCache(path, notes.append)
         await cache.start()
         cache.put(key(1), Reply("text", tokens=Tokens(10**30)))
         await cache.close()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Reply, Tokens
-from evalsi_kernel.broker.cache_store import default_cache_path
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import bounded, fill, found, key, reply, sql
+from evalsi_replies.cache import ReplyCache
+from evalsi_replies.cache_store import default_cache_path
+from tests.replies.kept_replies import bounded, fill, found, key, reply, sql
 
 REPLIES = [
     Reply("text"),
@@ -31,13 +31,13 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_reply_is_there_at_once_and_is_the_same_after_the_file_was_closed(path: Path) -> None:
     async def work() -> None:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         assert await cache.get(key(0).digest) is None
         for number, one in enumerate(REPLIES):
             cache.put(key(number), one)
             assert await cache.get(key(number).digest) == one
         await cache.close()
-        again = JudgeCache(path)
+        again = ReplyCache(path)
         assert [await again.get(key(number).digest) for number in range(len(REPLIES))] == REPLIES
         assert await again.get(key(99).digest) is None
         assert again.fault is None
@@ -49,13 +49,13 @@ def test_a_reply_is_there_at_once_and_is_the_same_after_the_file_was_closed(path
 def test_a_later_reply_takes_the_place_of_an_older_one(path: Path) -> None:
     async def work() -> None:
         for text in ("one", "two"):
-            cache = JudgeCache(path)
+            cache = ReplyCache(path)
             await cache.start()
             cache.put(key(1), Reply("before"))
             cache.put(key(1), Reply(text))
             assert await cache.get(key(1).digest) == Reply(text)
             await cache.close()
-        again = JudgeCache(path)
+        again = ReplyCache(path)
         assert await again.get(key(1).digest) == Reply("two")
         await again.close()
 
@@ -65,7 +65,7 @@ def test_a_later_reply_takes_the_place_of_an_older_one(path: Path) -> None:
 
 def test_two_caches_on_one_file_see_what_the_other_has_written(path: Path) -> None:
     async def work() -> None:
-        one, other = JudgeCache(path), JudgeCache(path)
+        one, other = ReplyCache(path), ReplyCache(path)
         await asyncio.gather(one.start(), other.start())
         assert await one.get(key(2).digest) is None
         other.put(key(2), reply(2))
@@ -78,7 +78,7 @@ def test_two_caches_on_one_file_see_what_the_other_has_written(path: Path) -> No
 
 def test_what_was_put_before_the_file_was_open_is_written(path: Path) -> None:
     async def work() -> None:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         cache.put(key(1), reply(1))
         await cache.close()
 
@@ -87,7 +87,7 @@ def test_what_was_put_before_the_file_was_open_is_written(path: Path) -> None:
 
 
 def test_a_cache_that_nobody_uses_makes_no_file(path: Path) -> None:
-    bounded(JudgeCache(path).close)
+    bounded(ReplyCache(path).close)
     assert not path.parent.exists()
 
 
@@ -95,7 +95,7 @@ def test_many_tasks_that_come_at_once_open_it_once_and_one_that_goes_away_takes_
     fill(path, range(64))
 
     async def work() -> None:
-        cache = JudgeCache(path)
+        cache = ReplyCache(path)
         first = asyncio.create_task(cache.get(key(0).digest))
         others = [asyncio.create_task(cache.get(key(number).digest)) for number in range(64)]
         await asyncio.sleep(0)

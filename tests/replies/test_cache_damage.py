@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.broker.cache_repair import set_aside_before
-from evalsi_kernel.broker.cache_store import lock_path
-from evalsi_kernel.broker.judge_cache import JudgeCache
-from tests.kernel.broker.kept_replies import COUNT, bounded, fill, key, reply, sql, use
+from evalsi_replies.cache import ReplyCache
+from evalsi_replies.cache_repair import set_aside_before
+from evalsi_replies.cache_store import lock_path
+from tests.replies.kept_replies import COUNT, bounded, fill, key, reply, sql, use
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_file_that_proves_damaged_when_it_is_written_is_set_aside_at_the_end(p
     notes: list[str] = []
 
     async def work() -> None:
-        cache = JudgeCache(path, notes.append)
+        cache = ReplyCache(path, notes.append)
         await cache.start()
         garble(path, 5 * 4096, size - 5 * 4096)
         for number in range(COUNT):

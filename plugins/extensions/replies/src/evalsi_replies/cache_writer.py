@@ -15,10 +15,11 @@ from queue import SimpleQueue
 import msgpack
 
 from evalsi_kernel.broker.ask import Reply
-from evalsi_kernel.broker.cache_replies import reply_to_bytes
-from evalsi_kernel.broker.cache_store import fault_of
 from evalsi_kernel.broker.judge_key import JudgeKey
 from evalsi_kernel.errors import CacheError
+
+from .cache_replies import reply_to_bytes
+from .cache_store import fault_of
 
 MAX_BATCH = 1000
 HOUR_S = 3600

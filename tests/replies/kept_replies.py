@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalsi_kernel.broker.ask import Ask, Reply, Tokens
-from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_replies.cache import ReplyCache
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 IDENTITY = {"provider": "openai-compatible", "model": "small-1", "base_url": "http://localhost:8000/v1"}
 BOUND_S = 60.0
 COUNT = 500
@@ -49,7 +49,7 @@ def bounded(work: Callable[[], Awaitable[T]]) -> T:
 async def put_all(path: Path, numbers: Iterable[int], model: str = "small-1") -> list[str]:
     """Keep a reply for each number; the notes."""
     notes: list[str] = []
-    cache = JudgeCache(path, notes.append)
+    cache = ReplyCache(path, notes.append)
     await cache.start()
     for number in numbers:
         cache.put(key(number, model), reply(number))
@@ -60,7 +60,7 @@ async def put_all(path: Path, numbers: Iterable[int], model: str = "small-1") ->
 async def found(path: Path, numbers: Iterable[int]) -> tuple[set[int], list[str]]:
     """The numbers whose replies are kept, each the one that was put, and the notes."""
     notes: list[str] = []
-    cache = JudgeCache(path, notes.append)
+    cache = ReplyCache(path, notes.append)
     hits = set()
     for number in numbers:
         kept = await cache.get(key(number).digest)
@@ -76,7 +76,7 @@ def use(path: Path) -> tuple[set[int], list[str], str | None]:
     notes: list[str] = []
 
     async def work() -> tuple[set[int], list[str], str | None]:
-        cache = JudgeCache(path, notes.append, wait_s=0.2)
+        cache = ReplyCache(path, notes.append, wait_s=0.2)
         hits = set()
         for number in range(COUNT):
             kept = await cache.get(key(number).digest)
@@ -149,7 +149,7 @@ def held(path: Path, *statements: str) -> Iterator[Callable[[], None]]:
 PUT = """
 import asyncio, sys
 from pathlib import Path
-from tests.kernel.broker.kept_replies import put_all
+from tests.replies.kept_replies import put_all
 print("ready", flush=True)
 sys.stdin.readline()
 for start in range(int(sys.argv[2]), int(sys.argv[3]), 50):

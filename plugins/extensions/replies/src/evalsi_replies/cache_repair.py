@@ -11,9 +11,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsi_kernel.broker.cache_store import WAIT_S, connect, files_of, lock_path
 from evalsi_kernel.errors import CacheError
 from evalsi_kernel.file_lock import exclusive_lock
+
+from .cache_store import WAIT_S, connect, files_of, lock_path
 
 _MARK = "damaged"
 
