@@ -1,0 +1,27 @@
+"""Every test process has a place of its own for temporary files, and takes with it what its tests left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from tests import left_behind
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    tmp_path_factory.getbasetemp()  # pytest's own place stays where it is, to be looked at afterwards.
+    with pytest.MonkeyPatch.context() as patch:
+        # A short name: pytest's own folders can be longer than a socket's path may be.
+        folder = tempfile.mkdtemp(prefix=f"evalsi-tests-{os.getpid()}-")
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)
+        try:
+            yield
+        finally:
+            left_behind.end(folder)
+            shutil.rmtree(folder, ignore_errors=True)
