@@ -5,14 +5,11 @@ It must not know CEL: the engines are in an extension (`evalsi-cel`), loaded whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from evalsi_kernel.extensions import Extensions
-
-MAX_SOURCE_BYTES: Final = 4096
 GATE_VARIABLES: Final = ("name", "project", "labels", "trials", "target", "dataset", "source")
-"""What `when` of a gate may name: the keys of a run's manifest."""
+"""What `when` of a gate may name: keys of a run's manifest."""
 EVALUATOR_VARIABLES: Final = ("record", "scores")
 """What `when` of an evaluator may name: the record, and metric → value of the evaluators before it."""
 
@@ -22,9 +19,11 @@ class ConditionError(Exception):
 
 
 class Condition(Protocol):
-    """A compiled condition; many threads may use one."""
+    """A compiled condition; several threads may use one."""
 
-    source: str
+    @property
+    def source(self) -> str:
+        """The condition as it was written."""
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether it is true of these values.
@@ -33,21 +32,22 @@ class Condition(Protocol):
             values: JSON values by variable; a declared variable that is missing is null.
 
         Raises:
-            ConditionError: it gives no truth value: a key is missing, types do not fit, it takes too long.
+            ConditionError: it gives no truth value: a key is missing, types do not fit, or it takes too long.
         """
         ...
 
 
-def compile_condition(source: str, variables: tuple[str, ...], extensions: Extensions) -> Condition:
-    """Read a condition once, for many evaluations.
+class ConditionLanguage(Protocol):
+    """What reads conditions; an extension provides it."""
 
-    Args:
-        source: CEL of at most 4,096 bytes.
-        variables: the names that it may use, `GATE_VARIABLES` or `EVALUATOR_VARIABLES`.
-        extensions: where the engine comes from.
+    def compile(self, source: str, variables: Sequence[str]) -> Condition:
+        """Read a condition once, for many evaluations.
 
-    Raises:
-        ConfigError: `config.condition`, it is too long, no CEL, or names what is not declared; `config.no_extension`,
-            nothing that reads CEL is installed.
-    """
-    raise NotImplementedError
+        Args:
+            source: as a person wrote it, of at most 4,096 bytes.
+            variables: the names that it may use, `GATE_VARIABLES` or `EVALUATOR_VARIABLES`; each holds a JSON value.
+
+        Raises:
+            ConfigError: `config.condition`; it is too long, cannot be read, or names what is not declared.
+        """
+        ...

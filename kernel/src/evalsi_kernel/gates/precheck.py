@@ -5,17 +5,25 @@ It must not know how a gate is judged once there are results.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalsi_kernel.extensions import Extensions
-from evalsi_kernel.gates.baseline import Measured
-from evalsi_kernel.gates.conditions import Condition
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.extensions import Extensions, condition_language
+from evalsi_kernel.gates.baseline import Measured, read_baseline
+from evalsi_kernel.gates.bounds import OF_THE_MEAN
+from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition
+from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
 from evalsi_kernel.instances import Instance
+from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.problems import Problem, told
+from evalsi_kernel.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from evalsi_kernel.gates.spec import GateSpec
+
+_MOST_NAMES = 20
 
 
 class GatePlan(NamedTuple):
@@ -25,7 +33,7 @@ class GatePlan(NamedTuple):
         gates: as the spec has them.
         conditions: the compiled `when` of each, None where it has none.
         baselines: by the path that a gate writes.
-        ranges: metric → (minimum, maximum), for metrics whose range is declared; pass/fail metrics have (0, 1).
+        ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
         warnings: a sentence for what can be known only when the run is over.
     """
 
@@ -37,13 +45,13 @@ class GatePlan(NamedTuple):
 
     @property
     def slice_keys(self) -> list[str]:
-        """The metadata keys by which summaries are needed."""
-        raise NotImplementedError
+        """The metadata keys by which summaries are needed, each once."""
+        return list(dict.fromkeys(gate.slice_key for gate in self.gates if gate.slice_key is not None))
 
     @property
     def paired_metrics(self) -> set[str]:
         """The metrics whose values by record are needed, as `RecordValues`."""
-        raise NotImplementedError
+        return {gate.metric for gate in self.gates if gate.significant}
 
 
 def plan_gates(
@@ -51,14 +59,132 @@ def plan_gates(
 ) -> GatePlan:
     """Check gates against what will run, and make ready what they need.
 
+    A metric that no evaluator declares is an error. Where an evaluator declares none at all, as one in a user's own
+    file may, it could give any; then a metric that nobody declares is a warning.
+
     Args:
         gates: as the spec has them.
         instances: the evaluators that will run.
         trials: how often each record runs.
         folder: what the paths of baselines are relative to.
-        extensions: where the engine of conditions comes from.
+        extensions: where the language of conditions comes from.
 
     Raises:
         ConfigError: `config.gate`; one error tells all that is wrong, each with its place, such as `gates[1].metric`.
+            Also as `Extensions.load` raises.
     """
-    raise NotImplementedError
+    metrics = _declared(instances)
+    paired = {gate.metric for gate in gates if gate.significant}
+    planning = _Planning(metrics, any(not one.info.outputs for one in instances), trials)
+    conditions = [planning.condition(gate, index, extensions) for index, gate in enumerate(gates)]
+    for index, gate in enumerate(gates):
+        planning.check_metric(gate, index)
+        if gate.baseline is not None:
+            planning.check_baseline(gate, index, folder, paired)
+    if planning.problems:
+        message, mend = told("gates", planning.problems)
+        problems = [problem.to_dict() for problem in planning.problems]
+        raise ConfigError(message, mend, code="config.gate", problems=problems)
+    ranges = dict(_ranges(metrics.items(), [gate.metric for gate in gates], trials))
+    return GatePlan(tuple(gates), tuple(conditions), planning.baselines, ranges, tuple(planning.warnings))
+
+
+def _declared(instances: Iterable[Instance]) -> dict[str, OutputInfo]:
+    return {one.metric(output.name): output for one in instances for output in one.info.outputs}
+
+
+def _ranges(
+    metrics: Iterable[tuple[str, OutputInfo]], named: Sequence[str], trials: int
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    for metric, output in metrics:
+        if output.kind == "pass":
+            yield metric, (0.0, 1.0)
+        elif output.kind == "number" and output.minimum is not None and output.maximum is not None:
+            yield metric, (output.minimum, output.maximum)
+        for k in wanted_ks(metric, named, trials) if _has_trials(output) else ():
+            yield f"{metric}.pass@{k}", (0.0, 1.0)
+            yield f"{metric}.pass^{k}", (0.0, 1.0)
+
+
+def _has_trials(output: OutputInfo) -> bool:
+    """Whether a trial passes or fails by it: a pass/fail metric, or a number from 0 to 1, at which 1 is a success."""
+    return output.kind == "pass" or (output.kind, output.minimum, output.maximum) == ("number", 0, 1)
+
+
+class _Planning:
+    """What was found so far."""
+
+    def __init__(self, metrics: Mapping[str, OutputInfo], is_open: bool, trials: int) -> None:
+        self._metrics = metrics
+        self._is_open = is_open
+        self._trials = trials
+        self.problems: list[Problem] = []
+        self.warnings: list[str] = []
+        self.baselines: dict[str, Measured] = {}
+        self._unread: set[str] = set()
+
+    def condition(self, gate: GateSpec, index: int, extensions: Extensions) -> Condition | None:
+        if gate.when is None:
+            return None
+        language = condition_language(extensions)
+        try:
+            return language.compile(gate.when, GATE_VARIABLES)
+        except ConfigError as error:
+            self._add(index, "when", f"cannot be used: {error.message.rstrip('.')}", error.mend)
+            return None
+
+    def check_metric(self, gate: GateSpec, index: int) -> None:
+        metric, trials = gate.metric, self._trials
+        output = self._metrics.get(metric)
+        if output is not None:
+            if output.kind == "label" and (gate.stat in OF_THE_MEAN or gate.baseline is not None):
+                self._add(index, "stat", f"is {gate.stat}, and {metric} is a label, which has no mean", "Use stat: n.")
+            return
+        if metric.endswith(ERRORS_AS_FAILURES):
+            name = metric.removesuffix(ERRORS_AS_FAILURES)
+            self._add(index, "metric", f'is "{metric}", which is shown for comparison only', f"Gate on {name}.")
+            return
+        parts = metric_parts(metric)
+        if parts and (of := self._metrics.get(parts.metric)):
+            if not _has_trials(of):
+                what = f'is "{metric}", and {parts.metric} neither passes nor fails a trial'
+                self._add(index, "metric", what, "Name a pass/fail metric, or a number that declares the range 0 to 1.")
+            elif parts.k > trials:
+                what = f"needs {parts.k} trials of each record, and the run has {trials}"
+                self._add(index, "metric", what, f"Write trials: {parts.k} or more.")
+            return
+        known = [*self._metrics, *(name for name, _ in _ranges(self._metrics.items(), (), trials))]
+        mend = f"{did_you_mean(metric, known)} {_listed(dict.fromkeys(known))}".strip()
+        if self._is_open:
+            what = f'gates[{index}].metric is "{metric}", which no evaluator declares'
+            self.warnings.append(f"{what}; if none gives it either, the gate fails. {mend}")
+        else:
+            self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', mend)
+
+    def check_baseline(self, gate: GateSpec, index: int, folder: Path, paired: set[str]) -> None:
+        name = gate.baseline or ""
+        if name in self._unread:
+            return
+        if name not in self.baselines:
+            try:
+                self.baselines[name] = read_baseline(folder / name, name, paired)
+            except ConfigError as error:
+                self._unread.add(name)
+                self._add(index, "baseline", f"cannot be used: {error.message.rstrip('.')}", error.mend)
+                return
+        found = self.baselines[name]
+        if gate.metric not in found.means:
+            mend = f"{did_you_mean(gate.metric, found.means)} {_listed(found.means)}".strip()
+            self._add(index, "baseline", f'is {name}, which has no metric "{gate.metric}"', mend)
+        elif gate.slice_key is not None and all(key != gate.slice_key for key, _ in found.slices):
+            what = f"is {name}, which has no slices by {gate.slice_key}"
+            self._add(index, "baseline", what, f"Make it with summary.slice_by: [{gate.slice_key}].")
+
+    def _add(self, index: int, key: str, what: str, mend: str) -> None:
+        self.problems.append(Problem(f"gates[{index}].{key}", what, mend))
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+    return f"There are: {', '.join(known[:_MOST_NAMES])}{more}." if known else ""

@@ -5,22 +5,32 @@ It must not know how a record is scored, nor read any file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalsi_kernel.gates.against_baseline import compared
 from evalsi_kernel.gates.baseline import Measured
+from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, asked, held, reach_of, told, value_of
+from evalsi_kernel.gates.conditions import Condition, ConditionError
 from evalsi_kernel.gates.early_stopping import Decision
+from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.precheck import GatePlan
+from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
+from evalsi_kernel.suggestions import did_you_mean
 from evalsi_kernel.summaries import Summary
 
+if TYPE_CHECKING:
+    from evalsi_kernel.gates.spec import GateSpec
+
 Verdict = Literal["pass", "fail", "undecided", "not applicable"]
+Slices = Mapping[tuple[str, str], Sequence[Summary]]
 
 
 class GateResult(NamedTuple):
     """What became of one gate, of one slice of it where it has slices; None where the gate names nothing.
 
     `verdict` is "not applicable" where its `when` is false. `low` and `high` are the ends of the mean's interval;
-    with a baseline and `significant`, of the paired difference. `undecided` is what the gate itself says that it counts as.
+    with a baseline and `significant`, of the paired difference. `undecided` is what the gate says that it counts as.
     """
 
     metric: str
@@ -43,7 +53,9 @@ class GateResult(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, in the form of decision 0009: all but `undecided`."""
-        raise NotImplementedError
+        form = self._asdict()
+        del form["undecided"]
+        return form
 
 
 def judge_gates(
@@ -51,7 +63,7 @@ def judge_gates(
     summaries: Sequence[Summary],
     *,
     facts: Mapping[str, Any],
-    slices: Mapping[tuple[str, str], Sequence[Summary]] | None = None,
+    slices: Slices | None = None,
     this_run: Measured | None = None,
     decided: Sequence[Decision | None] = (),
     trials: int = 1,
@@ -60,7 +72,7 @@ def judge_gates(
 
     Args:
         plan: from `plan_gates`.
-        summaries: of the whole run; records that were not finished are among the `cancelled`.
+        summaries: of the whole run; what was not finished is among the `cancelled`, but for what early stopping left.
         facts: the values of `GATE_VARIABLES`; the run's manifest has them.
         slices: (metadata key, value) → the summaries of those records.
         this_run: the run's own side of a comparison, needed where a gate has a baseline (`baseline.measured`).
@@ -68,15 +80,249 @@ def judge_gates(
         trials: how often each record ran; for the words of the reasons.
 
     Returns:
-        One result a gate, in order; for a gate by slices one for each value.
+        One result a gate, in order; for a gate by slices one for each value, in the order of their names.
     """
-    raise NotImplementedError
+    whole = {one.metric: one for one in summaries}
+    results = []
+    for index, (gate, condition) in enumerate(zip(plan.gates, plan.conditions, strict=True)):
+        decision = decided[index] if index < len(decided) else None
+        not_judged = _condition_result(gate, condition, facts)
+        if not_judged is not None:
+            results.append(not_judged)
+            continue
+        for of_slice, known in _parts(gate, whole, slices or {}):
+            base = plan.baselines.get(gate.baseline) if gate.baseline is not None else None
+            results.append(_Judging(gate, known, of_slice, plan, trials).result(decision, base, this_run))
+    return results
 
 
 def run_verdict(
     results: Sequence[GateResult], undecided: Literal["fail", "pass"] = "fail"
 ) -> Literal["pass", "fail", "undecided"] | None:
-    """The verdict of a run: "fail" where a gate failed, else "undecided" where one is undecided and does not count as a
-    pass, else "pass"; None where no gate applies. "undecided" ends a run as "fail" does, with exit code 3.
+    """The verdict of a run, the worst of its gates; what does not pass ends the run with exit code 3.
+
+    Args:
+        results: of all gates.
+        undecided: what an undecided gate counts as, where it does not say so itself.
+
+    Returns:
+        "fail" where a gate failed, else "undecided" where one is undecided and does not count as a pass, else "pass".
+        None where no gate applies.
     """
-    raise NotImplementedError
+    verdicts = {
+        "pass" if one.verdict == "undecided" and (one.undecided or undecided) == "pass" else one.verdict
+        for one in results
+    }
+    if "fail" in verdicts:
+        return "fail"
+    if "undecided" in verdicts:
+        return "undecided"
+    return "pass" if "pass" in verdicts else None
+
+
+def applying(plan: GatePlan, facts: Mapping[str, Any]) -> list[GateSpec | None]:
+    """The gates of a plan, None in the place of each whose `when` is false; what cannot be told applies."""
+    found: list[GateSpec | None] = []
+    for gate, condition in zip(plan.gates, plan.conditions, strict=True):
+        result = _condition_result(gate, condition, facts)
+        found.append(gate if result is None or result.verdict != "not applicable" else None)
+    return found
+
+
+def _condition_result(gate: GateSpec, condition: Condition | None, facts: Mapping[str, Any]) -> GateResult | None:
+    """The result of a gate that its condition keeps from being judged; None where it is to be judged."""
+    if condition is None:
+        return None
+    try:
+        if condition.holds(facts):
+            return None
+    except ConditionError as error:
+        return _result(gate, "undecided", f"Whether `{gate.when}` is true cannot be told: {error}")
+    return _result(gate, "not applicable", f"It does not apply: `{gate.when}` is false.")
+
+
+Part = tuple[tuple[str, str] | None, Mapping[str, Summary]]
+
+
+def _parts(gate: GateSpec, whole: Mapping[str, Summary], slices: Slices) -> Iterator[Part]:
+    """The slices over which a gate is judged, each with its summaries; the whole where it names none."""
+    if gate.slice is None:
+        yield None, whole
+        return
+    if isinstance(gate.slice, dict):
+        [wanted] = gate.slice.items()
+        names = [wanted]
+    else:
+        names = sorted(one for one in slices if one[0] == gate.slice) or [(gate.slice, "")]
+    for name in names:
+        yield name, {one.metric: one for one in slices.get(name, ())}
+
+
+def _result(gate: GateSpec, verdict: Verdict, reason: str, **found: Any) -> GateResult:
+    has_baseline = gate.baseline is not None
+    form: dict[str, Any] = {
+        "slice": gate.slice if isinstance(gate.slice, dict) else None,
+        "value": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+        "errors": 0,
+        "skipped": 0,
+        **found,
+    }
+    return GateResult(
+        metric=gate.metric,
+        stat=gate.stat,
+        min=gate.min,
+        max=gate.max,
+        baseline=gate.baseline,
+        max_drop=gate.max_drop,
+        significant=gate.significant if has_baseline else None,
+        verdict=verdict,
+        reason=reason,
+        undecided=gate.undecided,
+        **form,
+    )
+
+
+class _Judging:
+    """One gate over the whole run or one slice."""
+
+    def __init__(
+        self,
+        gate: GateSpec,
+        known: Mapping[str, Summary],
+        of_slice: tuple[str, str] | None,
+        plan: GatePlan,
+        trials: int,
+    ) -> None:
+        self._gate = gate
+        self._known = known
+        self._slice = of_slice
+        parts = metric_parts(gate.metric)
+        # pass@k is a number of records, made of trials; it rests on what the trials rest on.
+        self._trials = known.get(parts.metric) if parts else None
+        self._range = plan.ranges.get(gate.metric)
+        self._noun = "trials" if trials > 1 and parts is None else "records"
+
+    def result(self, decision: Decision | None, base: Measured | None, this_run: Measured | None) -> GateResult:
+        gate, summary = self._gate, self._known.get(self._gate.metric)
+        if summary is None:
+            return self._report("fail", self._not_there(), Summary(gate.metric, "", "number"))
+        low, high = (summary.ci.low, summary.ci.high) if summary.ci else (None, None)
+        verdict, reason = self._verdict(summary, decision)
+        if base is not None and verdict == "pass":
+            finding = compared(gate, summary, base, this_run, self._slice)
+            verdict, reason = finding.verdict, f"{reason} {finding.reason}".strip()
+            if gate.significant:
+                low, high = finding.low, finding.high
+        return self._report(verdict, reason, summary, low, high)
+
+    def _verdict(self, summary: Summary, decision: Decision | None) -> tuple[Verdict, str]:
+        """The verdict on coverage and bounds; a pass without a reason where the gate has no bound of its own."""
+        gate = self._gate
+        if not summary.n:
+            counts = f"{summary.errors} errors, {summary.skipped} skipped, {summary.cancelled} not finished"
+            return "fail", f"No record was scored: {counts}."
+        if gate.stat in OF_THE_MEAN and summary.kind == "label":
+            return "fail", f"{gate.metric} is a label, which has no mean."
+        value = value_of(gate.stat, summary)
+        if value is None:
+            return "undecided", self._undefined(summary)
+        thin = self._thin_coverage(summary)
+        if thin is not None:
+            unknown = summary.errors + summary.cancelled
+            is_open = self._trials is not None or gate.stat != "mean"
+            reach = None if is_open else reach_of("mean", summary, unknown, self._range)
+            if reach is not None and held(reach, gate.min, gate.max) == "fail":
+                return "fail", f"{self._number(value)}, whatever {unknown} {self._noun} without a score would add."
+            return "undecided", thin
+        if decision is not None:
+            return decision.verdict, f"{self._number(value)}; {_decision_told(decision)}"
+        unfinished = max(summary.cancelled, self._trials.cancelled if self._trials else 0)
+        if unfinished:
+            return self._unfinished(summary, value, unfinished)
+        return self._within(value)
+
+    def _within(self, value: float) -> tuple[Verdict, str]:
+        gate = self._gate
+        if gate.min is None and gate.max is None:
+            return "pass", ""
+        is_within = (gate.min is None or value >= gate.min) and (gate.max is None or value <= gate.max)
+        return "pass" if is_within else "fail", f"{self._number(value)}."
+
+    def _unfinished(self, summary: Summary, value: float, unfinished: int) -> tuple[Verdict, str]:
+        gate = self._gate
+        reach = None if self._trials else reach_of(gate.stat, summary, unfinished, self._range)
+        why = f"{unfinished} {'trials' if self._trials else self._noun} are not finished"
+        if reach is None or gate.baseline is not None:
+            return "undecided", f"{why}, so that the {self._words} is not known."
+        verdict = held(reach, gate.min, gate.max)
+        ends = f"{told(reach.low, gate.min, gate.max)} to {told(reach.high, gate.min, gate.max)}"
+        return verdict or "undecided", f"{self._number(value)}; {why}, and it may end anywhere from {ends}."
+
+    def _thin_coverage(self, summary: Summary) -> str | None:
+        """Why what was scored is too little to say anything, as a sentence; None where it is enough."""
+        gate = self._gate
+        for one in filter(None, (summary, self._trials)):
+            noun = "trials" if one is self._trials else self._noun
+            errors = error_rate_of(one.n, one.errors)
+            if errors > gate.max_error_rate and gate.stat not in ("n", "errors", "error_rate"):
+                of = f"{one.errors} of {one.n + one.errors} {noun} ended as errors"
+                return f"{of}, and max_error_rate allows {_share(gate.max_error_rate)}: {one.n} were scored."
+            skips = skip_rate_of(one.n, one.errors, one.skipped)
+            if skips > gate.max_skip_rate and gate.stat not in ("n", "skipped", "skip_rate"):
+                of = f"{one.skipped} of {one.n + one.errors + one.skipped} {noun} were skipped"
+                return f"{of}, and max_skip_rate allows {_share(gate.max_skip_rate)}: {one.n} were scored."
+        return None
+
+    @property
+    def _words(self) -> str:
+        return STAT_WORDS[self._gate.stat].format(noun=self._noun)
+
+    def _number(self, value: float) -> str:
+        """The number and its bounds, as a sentence without its full stop."""
+        gate = self._gate
+        if gate.min is None and gate.max is None:
+            return f"The {self._words} is {told(value)}"
+        return f"The {self._words} is {told(value, gate.min, gate.max)} and {asked(gate.min, gate.max)}"
+
+    def _undefined(self, summary: Summary) -> str:
+        if self._gate.stat == "mean":
+            return "The mean is beyond the largest number that can be held."
+        why = "there is one score alone" if summary.n < 2 else "the scores have no spread, or a method gave none"
+        return f"The {self._words} is undefined: {why}."
+
+    def _not_there(self) -> str:
+        if self._slice is not None and not self._known:
+            key, value = self._slice
+            return f"No record has {key} = {value}." if value else f"No record has a metadata key {key}."
+        return f'The run has no metric "{self._gate.metric}". {did_you_mean(self._gate.metric, self._known)}'.strip()
+
+    def _report(
+        self, verdict: Verdict, reason: str, summary: Summary, low: float | None = None, high: float | None = None
+    ) -> GateResult:
+        return _result(
+            self._gate,
+            verdict,
+            reason,
+            slice=dict([self._slice]) if self._slice else None,
+            value=value_of(self._gate.stat, summary) if summary.evaluator or summary.n else None,
+            low=low,
+            high=high,
+            n=summary.n,
+            errors=summary.errors,
+            skipped=summary.skipped,
+        )
+
+
+def _share(rate: float) -> str:
+    return f"{100 * rate:.4g} %" if rate else "none"
+
+
+def _decision_told(decision: Decision) -> str:
+    of = f" of {decision.of}" if decision.of is not None else ""
+    return (
+        f"this was decided after {decision.records}{of} records, "
+        f"with a chance of {decision.error_rate:.4g} that one gate of the run is decided wrongly."
+    )

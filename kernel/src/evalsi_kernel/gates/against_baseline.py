@@ -1,0 +1,119 @@
+"""The part of a gate that compares with a baseline: how much worse the mean is, and whether the comparison is sound.
+
+It must not know what else the gate asks for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from evalsi_kernel.gates.baseline import Mean, Measured
+from evalsi_kernel.gates.bounds import told
+from evalsi_kernel.gates.paired_difference import PairedDifference, paired_difference
+from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
+from evalsi_kernel.summaries import Summary
+
+if TYPE_CHECKING:
+    from evalsi_kernel.gates.spec import GateSpec
+
+
+class Finding(NamedTuple):
+    """What the comparison says.
+
+    Args:
+        verdict: pass, fail or undecided.
+        reason: a sentence or two.
+        low, high: ends of the interval of the paired difference, candidate minus baseline; None without pairs.
+    """
+
+    verdict: Literal["pass", "fail", "undecided"]
+    reason: str
+    low: float | None = None
+    high: float | None = None
+
+
+def compared(
+    gate: GateSpec, summary: Summary, base: Measured, cand: Measured | None, of_slice: tuple[str, str] | None
+) -> Finding:
+    """Compare a metric with its baseline.
+
+    Args:
+        gate: one with a baseline and a max_drop.
+        summary: of the metric in this run, with a mean.
+        base: the baseline.
+        cand: this run's own side; None where nobody gave it, which makes the gate undecided.
+        of_slice: (metadata key, value) where only the records of a slice are compared.
+    """
+    mean, max_drop = summary.mean or 0.0, gate.max_drop or 0.0
+    there = (base.means if of_slice is None else base.slices.get(of_slice, {})).get(gate.metric)
+    problem = _unsound(gate, summary, there, base, cand)
+    if problem or there is None or there.mean is None or cand is None:
+        return Finding("undecided", problem or f"{base.name} has no mean of {gate.metric} to compare with.")
+    drop = there.mean - mean if summary.higher_is_better is not False else mean - there.mean
+    is_worse = drop > max_drop + _rounding(there.mean)
+    reason = _difference_told(drop, mean, there.mean, max_drop, base.name)
+    if not gate.significant:
+        return Finding("fail" if is_worse else "pass", reason)
+    pairs = paired_difference(base.values[gate.metric], cand.values[gate.metric], cand.level)
+    if pairs is None:
+        return Finding("undecided", f"{reason} No record was scored in both runs, so that no pair can be compared.")
+    verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
+    return Finding(verdict, f"{reason} {_pairs_told(pairs, cand.level)}", pairs.low, pairs.high)
+
+
+def _rounding(mean: float) -> float:
+    """0.92 - 0.9 is not more than 0.02, though in floats it is."""
+    return 1e-12 * max(1.0, abs(mean))
+
+
+def _unsound(gate: GateSpec, summary: Summary, there: Mean | None, base: Measured, cand: Measured | None) -> str | None:
+    """Why the two numbers cannot be compared, as a sentence."""
+    if cand is None:
+        return "What this run is made of is not known, so that it cannot be compared."
+    if there is None or not there.n:
+        return f"{base.name} has no scored record of {gate.metric} there."
+    return _thin(gate, there, base.name) or _other_make(summary, there, base, cand)
+
+
+def _thin(gate: GateSpec, there: Mean, name: str) -> str | None:
+    """Why a baseline rests on too little, by the same measure as the run itself."""
+    if error_rate_of(there.n, there.errors) > gate.max_error_rate:
+        return f"{name} was itself scored with {there.errors} errors, more than max_error_rate allows."
+    if skip_rate_of(there.n, there.errors, there.skipped) > gate.max_skip_rate:
+        return f"{name} itself skipped {there.skipped} of its scores, more than max_skip_rate allows."
+    return None
+
+
+def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -> str | None:
+    """What differs between the makes of two numbers, so that their difference would say nothing of the target."""
+    (base_hash, base_records), (hash_here, records_here) = base.dataset, cand.dataset
+    if base_records != records_here or (base_hash and hash_here and base_hash != hash_here):
+        return f"{base.name} was scored on other data ({base_records} records, here {records_here}): make a new one."
+    base_ref, base_params = base.evaluators.get(there.evaluator, (None, None))
+    ref_here, params_here = cand.evaluators.get(summary.evaluator, (None, None))
+    if base_ref != ref_here:
+        return f"{base.name} was scored by {base_ref}, and this run by {ref_here}: make a new baseline."
+    if base_params != params_here:
+        return f"{base.name} was scored by {base_ref} with other params: make a new baseline."
+    if summary.judge is not None and base.judge != cand.judge:
+        return f"{base.name} was scored with another judge, or another setting of it: make a new baseline."
+    return None
+
+
+def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float, name: str) -> str:
+    if drop == 0.0:
+        return f"The mean is {told(mean)}, as in {name}."
+    how = f"{told(abs(drop), max_drop)} {'worse' if drop > 0 else 'better'} than {told(base_mean, mean)} in {name}"
+    return f"The mean is {told(mean, base_mean)}, {how}, and may be {max_drop:.6g} worse."
+
+
+def _pairs_told(pairs: PairedDifference, level: float) -> str:
+    if pairs.p_value is not None:
+        test = "McNemar's exact test" if pairs.method == "mcnemar-exact" else "the exact sign test"
+        found = f"p = {pairs.p_value:.3g} by {test}"
+    else:
+        found = f"{level:.4g} interval of the difference {told(pairs.low or 0.0)} to {told(pairs.high or 0.0)}"
+    chance = "no chance" if pairs.is_significant else "may be chance"
+    alone = pairs.base_only + pairs.cand_only
+    others = f", {alone} records without a pair left out" if alone else ""
+    return f"Over {pairs.pairs} pairs the difference is {chance} ({found}{others})."
