@@ -69,6 +69,23 @@ def test_a_judge_scores_and_what_it_took_stands_in_the_summary_the_table_and_the
     assert result.manifest["judge"]["roles"]["primary"]["model"] == MODEL
 
 
+@evaluator(name="by-two-prompts", version=1, needs=("output",), asks=("judge",))
+async def by_two_prompts(record: Record, *, ctx: Context) -> Score:
+    """The judge's score, with what a pack says of its prompt."""
+    await graded(record, ctx=ctx)
+    told: dict[str, Any] = {"a": {"prompt_sha256": "aa"}, "b": {"prompt_sha256": "bb"}, "c": {"prompt_sha256": 5}}
+    return Score(value=4.0, metadata=told.get(record.output.as_text(), {}))
+
+
+def test_the_manifest_names_the_prompts_that_the_scores_of_each_evaluator_rest_on() -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("b", "a", "a", "c", "d"), by_two_prompts, graded, "exact-match")
+    by_two, plain, exact = result.manifest["evaluators"]
+    assert (by_two["asks"], by_two["prompts"]) == (["judge"], ["aa", "bb"])
+    assert (plain["asks"], plain["prompts"]) == (["judge"], [])
+    assert (exact["asks"], exact["prompts"]) == ([], [])
+
+
 def test_running_again_makes_no_call() -> None:
     with Provider(fixed(GOOD)) as provider:
         judged(provider, rows("one", "two"))

@@ -48,7 +48,14 @@ def test_it_says_what_was_evaluated_with_which_settings() -> None:
     assert manifest["error"] is None
     assert manifest["dataset"] == {"source": "qa.jsonl", "records": 1, "sha256": None}
     assert manifest["evaluators"] == [
-        {"name": "mine", "ref": "text/rouge@3", "params": {"stem": True}, "scope": "record"}
+        {
+            "name": "mine",
+            "ref": "text/rouge@3",
+            "params": {"stem": True},
+            "scope": "record",
+            "asks": [],
+            "prompts": [],
+        }
     ]
     assert manifest["mapping"] == {"input": "q", "usage.latency_ms": "t.ms"}
     assert manifest["limit"] == 1

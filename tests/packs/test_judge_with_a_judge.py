@@ -84,6 +84,7 @@ def test_a_score_names_the_raw_replies_that_it_rests_on() -> None:
     assert len(scored) == 2
     for one in scored:
         metadata = one["scores"][0]["metadata"]
+        assert [metadata["prompt_sha256"]] == result.manifest["evaluators"][0]["prompts"]
         assert len(metadata["prompt_sha256"]) == 64
         assert len(metadata["replies"]) == 1
         assert json.loads(texts[metadata["replies"][0]])["score"] == metadata["grade"]

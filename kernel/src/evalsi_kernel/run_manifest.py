@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalsi_kernel.instances import Instance
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.status import Ending
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.request import Request
 
 API_VERSION = "evals.si/v1alpha1"
+NO_PROMPTS: Mapping[int, set[str]] = {}
+"""Session → the hashes of the prompts that its scores name."""
 
 
 def run_manifest(
@@ -32,6 +35,7 @@ def run_manifest(
     *,
     started_at: datetime,
     judging: Mapping[str, Any] | None = None,
+    prompts: Mapping[int, set[str]] = NO_PROMPTS,
 ) -> dict[str, Any]:
     """What ran, as JSON in the form that docs/reference/results.schema.json fixes."""
     source = intake.source
@@ -44,12 +48,7 @@ def run_manifest(
         "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "dataset": {"source": source.name, "records": intake.count, "sha256": source.sha256()},
         "evaluators": [
-            {
-                "name": instance.name,
-                "ref": f"{instance.info.ref}@{instance.info.version}",
-                "params": instance.params,
-                "scope": instance.info.scope,
-            }
+            evaluator_entry(instance) | {"prompts": sorted(prompts.get(instance.session, ()))}
             for instance in plan.instances
         ],
         "packs": [
@@ -70,6 +69,17 @@ def run_manifest(
             "system": f"{platform.system()} {platform.machine()}",
             "cpus": os.cpu_count(),
         },
+    }
+
+
+def evaluator_entry(instance: Instance) -> dict[str, Any]:
+    """An evaluator as the manifest has it, as far as it is known before it scored anything."""
+    return {
+        "name": instance.name,
+        "ref": f"{instance.info.ref}@{instance.info.version}",
+        "params": instance.params,
+        "scope": instance.info.scope,
+        "asks": list(instance.info.asks),
     }
 
 

@@ -5,6 +5,7 @@ It must not know how records are scored.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import Interval, IntervalMethod, percentile_interval
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.pool import Pool
+from evalsi_kernel.prompts import prompts_of
 from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.results_file import ResultsSpool
 from evalsi_kernel.run_manifest import run_manifest
@@ -71,6 +73,7 @@ class RunScores:
             ResultsSpool(folder, None if broker is None else broker.replies) if request.keeps_results else None
         )
         self._output_error: OutputError | None = None
+        self._prompts: defaultdict[int, set[str]] = defaultdict(set)
 
     def take(self, chunk: Chunk) -> None:
         """Add up a chunk and let it go."""
@@ -81,6 +84,8 @@ class RunScores:
             if session in self._states:
                 self._states[session].add(column)
         calls = {} if self._broker is None else self._broker.calls_of(chunk.ids, self._asking(self._broker))
+        for session in calls:
+            self._prompts[session] |= prompts_of(chunk.columns[session])
         self._keep(lambda spool: spool.add(chunk, self._plan.instances, calls))
         self.done += len(chunk.ids)
         self._listener.on_records(self.done)
@@ -106,13 +111,22 @@ class RunScores:
         outcome = tally.add_whole(outcome, states.count)
         if outcome[0] == "scored":
             self._whole[session] = _finite_columns(answer.get("replicates"))
+            self._prompts[session] |= prompts_of([outcome])
         self._keep(lambda spool: spool.add_whole(tally.instance, outcome))
 
     def finish(self, ending: Ending, intake: Intake, started_at: datetime) -> Evaluation:
         """Sum up, and write the file when one was asked for."""
         summaries = tuple(summary for tally in self._tallies for summary in self._billed(tally))
         judging = None if self._broker is None else self._broker.to_dict()
-        manifest = run_manifest(self._request, self._plan, ending, intake, started_at=started_at, judging=judging)
+        manifest = run_manifest(
+            self._request,
+            self._plan,
+            ending,
+            intake,
+            started_at=started_at,
+            judging=judging,
+            prompts=self._prompts,
+        )
         evaluation = Evaluation(
             ending.status,
             ending.error or self._output_error,
