@@ -10,6 +10,7 @@ MEANT: dict[str, str] = {
     "evalsi_kernel/evaluation.py -> evalsi_kernel.scoring_run": "the event loop loads while the packs start up",
     "evalsi_kernel/planning.py -> evalsi_kernel.describing": "the event loop; only a user's own file needs it so soon",
     "evalsi_kernel/run_scores.py -> evalsi_kernel.broker_findings": "only a run with a judge has any",
+    "evalsi_kernel/run_scores.py -> evalsi_kernel.results_file": "tempfile and more, for who keeps the results only",
     "evalsi_kernel/scoring_run.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for runs with a judge only",
     "evalsi_kernel/request.py -> evalsi_kernel.output_check": "tempfile, which only an evaluation with an output needs",
     "evalsi_kernel/extensions.py -> evalsi_kernel": "the hooks import pluggy, which only the use of an extension needs",

@@ -10,11 +10,18 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 
+class _Unmeasured(argparse.RawDescriptionHelpFormatter):
+    """Checks each flag that is added. It does not look how wide the terminal is: that loads `shutil`, for 2 ms."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
 class Parser(argparse.ArgumentParser):
     """argparse without abbreviations, which would make a new flag break an old script."""
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("formatter_class", _Unmeasured)
         super().__init__(allow_abbrev=False, **options)
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
@@ -25,6 +32,14 @@ class Parser(argparse.ArgumentParser):
             parser = parser._command(getattr(options, "action", None)) or parser
             parser.error(f"there is no {unknown[0]!r} here. {parser.nearest(unknown[0])}".rstrip())
         return options
+
+    def format_usage(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_usage()
+
+    def format_help(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
 
     def nearest(self, word: str) -> str:
         """A "did you mean" for a flag."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +38,7 @@ def run_manifest(
     prompts: Mapping[int, set[str]] = NO_PROMPTS,
 ) -> dict[str, Any]:
     """What ran, as JSON in the form that docs/reference/results.schema.json fixes."""
-    source = intake.source
+    source, system = intake.source, os.uname()
     return {
         "evalsi_version": VERSION,
         "api_version": API_VERSION,
@@ -65,8 +65,8 @@ def run_manifest(
         "mapping": {name: ".".join(path) for name, path in request.mapping.items()},
         "limit": request.limit,
         "host": {
-            "python": platform.python_version(),
-            "system": f"{platform.system()} {platform.machine()}",
+            "python": sys.version.split()[0],
+            "system": f"{system.sysname} {system.machine}",
             "cpus": os.cpu_count(),
         },
     }

@@ -23,7 +23,6 @@ from evalsi_kernel.planning import Plan
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.prompts import prompts_of
 from evalsi_kernel.request import Listener, Request
-from evalsi_kernel.results_file import ResultsSpool
 from evalsi_kernel.run_manifest import run_manifest
 from evalsi_kernel.states import States
 from evalsi_kernel.status import Ending
@@ -32,6 +31,7 @@ from evalsi_kernel.tally import Tally
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.results_file import ResultsSpool
 
 RESAMPLES = 2_000
 SEED = 0
@@ -68,10 +68,12 @@ class RunScores:
             for instance in plan.instances
         ]
         self._states = {instance.session: States() for instance in plan.instances if instance.info.scope == "dataset"}
-        folder = request.output.parent if request.output else None
-        self._spool = (
-            ResultsSpool(folder, None if broker is None else broker.replies) if request.keeps_results else None
-        )
+        self._spool: ResultsSpool | None = None
+        if request.keeps_results:
+            from evalsi_kernel.results_file import ResultsSpool
+
+            folder = request.output.parent if request.output else None
+            self._spool = ResultsSpool(folder, None if broker is None else broker.replies)
         self._output_error: OutputError | None = None
         self._prompts: defaultdict[int, set[str]] = defaultdict(set)
 

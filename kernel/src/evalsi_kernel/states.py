@@ -5,7 +5,6 @@ It must not know what a state means.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -24,6 +23,8 @@ class States:
     """States in the order of the records."""
 
     def __init__(self) -> None:
+        import tempfile  # 2 ms that only a score of the whole need pay.
+
         # Closed by `close`: it is filled during a run and read at its end.
         self._file = tempfile.TemporaryFile(prefix="evalsi-states-")  # noqa: SIM115
         self._pack = msgpack.Packer(use_bin_type=True).pack
@@ -69,6 +70,8 @@ class States:
 
 
 def _no_room(error: OSError) -> OutputError:
+    import tempfile
+
     return OutputError(
         f"The folder for temporary files, {tempfile.gettempdir()}, cannot be written: {error.strerror}.",
         "Free some space there, or set TMPDIR to another folder.",
