@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import EVALSI, evalsi, write_jsonl
+from tests.processes import BOUND_S, still_running, told
 
 EVALUATORS = '''
 import os, signal, subprocess, time
-from pathlib import Path
 from evalsi import evaluator
 
 @evaluator
@@ -29,16 +28,21 @@ def dies(record) -> bool:
     os.kill(os.getpid(), signal.SIGKILL)
     return True
 
+def say_who():
+    with open("pack", "w") as pipe:
+        pipe.write(f"{os.getpid()}\\n")
+
 @evaluator
 def busy(record) -> bool:
-    """Takes 20 ms, so that it can leave soon; notes who it is."""
-    Path("pack.pid").write_text(str(os.getpid()))
+    """Takes 20 ms, so that it can leave soon; says at its first record who it is."""
+    if record.id == "1":
+        say_who()
     time.sleep(0.02)
     return True
 
 @evaluator
 def stuck(record) -> bool:
-    Path("pack.pid").write_text(str(os.getpid()))
+    say_who()
     while True:
         time.sleep(0.01)
 '''
@@ -77,29 +81,13 @@ def test_no_scratch_folder_stays_after_a_run_a_crash_or_an_error(
 def running(folder: Path, evaluator: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A run that scores, and the id of its pack."""
     environment = os.environ | {"TMPDIR": str(folder / "scratch")}
-    process = subprocess.Popen([EVALSI, *words(evaluator)], cwd=folder, env=environment, stdout=subprocess.DEVNULL)
-    try:
-        assert soon(lambda: (folder / "pack.pid").is_file() and (folder / "pack.pid").read_text() != "")
-        yield process, int((folder / "pack.pid").read_text())
-    finally:
-        process.kill()
-        process.wait()
-
-
-def soon(is_so: Callable[[], bool], within_s: float = 20.0) -> bool:
-    end = time.monotonic() + within_s
-    while not is_so():
-        if time.monotonic() > end:
-            return False
-        os.sched_yield()
-    return True
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    with told(folder / "pack") as pack:
+        process = subprocess.Popen([EVALSI, *words(evaluator)], cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+        try:
+            yield process, int(pack.line())
+        finally:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize("evaluator", ["busy", "stuck"])
@@ -107,12 +95,12 @@ def test_no_scratch_folder_and_no_process_stay_after_an_interrupt(evaluator: str
     with running(folder, f"./mine.py:{evaluator}") as (process, pack):
         assert scratch(folder)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
-        assert soon(lambda: not lives(pack), 5)
+        assert process.wait(BOUND_S) == 130
+        assert still_running([pack]) == []
         assert scratch(folder) == []
 
 
 def test_a_pack_whose_kernel_is_killed_ends_at_the_next_record(folder: Path) -> None:
     with running(folder, "./mine.py:busy") as (process, pack):
         process.kill()
-        assert soon(lambda: not lives(pack), 5)
+        assert still_running([pack]) == []
