@@ -113,6 +113,20 @@ def test_an_interrupt_ends_an_evaluator_that_never_comes_back(tmp_path: Path) ->
     assert json.loads((tmp_path / "results.json").read_text("utf-8"))["manifest"]["status"] == "partial"
 
 
+def test_an_interrupt_ends_a_command_whose_data_does_not_come(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "data.jsonl")
+    words = ["eval", "--data", "data.jsonl", "--evaluators", "exact-match", "--output", "results.json"]
+    with subprocess.Popen([EVALSI, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        # It opens once the command reads, stays open, and says nothing.
+        with (tmp_path / "data.jsonl").open("wb"):
+            started = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+            assert time.monotonic() - started < ANSWER_S
+        assert process.returncode == 130
+    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["manifest"]["status"] == "partial"
+
+
 def test_a_second_interrupt_ends_at_once_and_leaves_no_process(tmp_path: Path) -> None:
     with running(tmp_path, "stuck") as process:
         wait_for_pack(process)

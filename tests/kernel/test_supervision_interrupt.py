@@ -32,10 +32,19 @@ class StuckWhole:
         while True:
             time.sleep(0.01)
 
+def silent():
+    yield {"output": "a"}
+    print("scoring", flush=True)
+    threading.Event().wait()
+
+@evaluator
+def quick(record) -> bool:
+    return True
+
 def evaluate():
-    what = {"record": stuck, "whole": StuckWhole}[sys.argv[2]]
+    what = {"record": stuck, "whole": StuckWhole, "silent": quick}[sys.argv[2]]
     try:
-        result = evalsi.evaluate([{"output": "a"}] * 3, [what])
+        result = evalsi.evaluate(silent() if what is quick else [{"output": "a"}] * 3, [what])
     except KeyboardInterrupt:
         print("interrupted")
     else:
@@ -84,6 +93,18 @@ def test_one_interrupt_of_an_evaluator_at_hand_that_hangs_returns_a_partial_resu
     assert out.splitlines() == [f"partial 0 {cancelled}"], err
     assert process.returncode == 0
     assert err.splitlines() == ["stopping; what is finished is kept (Ctrl-C again stops at once)"]
+
+
+@pytest.mark.parametrize("where", ["script", "notebook"])
+def test_one_interrupt_of_a_reader_that_is_silent_ends_the_run_and_the_program(where: str) -> None:
+    with started("-c", SCRIPT, where, "silent") as process:
+        assert read_line(process.stdout) == "scoring"
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=BOUND_S)
+        assert time.monotonic() - begun < ANSWER_S
+    assert out.startswith("partial "), err
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("where", ["script", "notebook"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -94,6 +95,35 @@ def test_a_reader_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     # As a reader does that stops at its limit.
     del chunks
     pid = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+SILENT = """
+import sys
+from evalsi_cli.main import run_and_exit
+from evalsi_kernel.launch import Command
+from evalsi_logs import inspect_log
+from evalsi_logs.reader_rows import ReaderRows
+command = Command([sys.executable, "-c", sys.argv[1]])
+inspect_log.open_inspect_log = lambda path, uri: ReaderRows(path, uri, "inspect", lambda: command)
+sys.argv[1:] = ["eval", "--data", "inspect://x.eval", "--evaluators", "exact-match"]
+run_and_exit()
+"""
+FOREVER = "import os, threading; open({path!r}, 'w').write(str(os.getpid())); threading.Event().wait()"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
+def test_ctrl_c_ends_a_command_whose_reader_is_silent_and_the_reader_too(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pid")
+    code = FOREVER.format(path=str(tmp_path / "pid"))
+    command = [sys.executable, "-c", SILENT, code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        # It is written once the reader is there.
+        pid = int((tmp_path / "pid").read_text())
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert (process.returncode, said.count(b"stopping")) == (130, 1)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

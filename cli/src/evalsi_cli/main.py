@@ -5,6 +5,7 @@ It must not know what a command does.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -50,6 +51,8 @@ def run_and_exit() -> NoReturn:
         except OSError:
             # Told before, as far as it could be.
             code = code or 1
+    # What is still to be ended, such as the process of a reader that was silent when Ctrl-C came.
+    atexit._run_exitfuncs()
     os._exit(code)
 
 

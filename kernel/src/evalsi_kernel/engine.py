@@ -6,8 +6,11 @@ Memory does not grow with the data: only the chunks in flight are held. It must 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
 
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import EvalsiError
@@ -58,12 +61,7 @@ async def _feed(
     most = max(CHUNKS_IN_FLIGHT, *(2 * pool.limits.lanes for pool in pools))
     while True:
         try:
-            if may_block:
-                from anyio import to_thread  # 10 ms that only a source which blocks need pay.
-
-                chunk = await to_thread.run_sync(next, chunks, None, abandon_on_cancel=True)
-            else:
-                chunk = next(chunks, None)
+            chunk = await _awaited(chunks) if may_block else next(chunks, None)
         except EvalsiError as refused:
             error = refused
             break
@@ -83,6 +81,21 @@ async def _feed(
     while pending:
         await _first(pending, on_chunk, patience)
     return error
+
+
+async def _awaited(chunks: Iterator[Chunk]) -> Chunk | None:
+    """The next chunk, read in a thread that neither a stop nor the end of the program waits for: it may be silent."""
+    read: Future[Chunk | None] = Future()
+    read.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            read.set_result(next(chunks, None))
+        except BaseException as error:  # noqa: BLE001 -- raised again where the chunk is awaited.
+            read.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(work,), name="evalsi-read", daemon=True).start()
+    return await asyncio.wrap_future(read)
 
 
 def _grow(pools: Sequence[Pool]) -> None:

@@ -5,6 +5,7 @@ It must not know what a line says.
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ class RowProcess:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.close()
+        # After Ctrl-C nobody waits for the thread that reads a silent process; with the program it ends all the same.
+        atexit.register(self.close)
         self._out = BufferedReader(cast(FileIO, process.stdout), BUFFER_BYTES)
         self._said: deque[bytes] = deque(maxlen=KEPT_LINES)
         # What nobody reads would fill the pipe and stop the process.
@@ -54,6 +57,7 @@ class RowProcess:
 
     def close(self) -> None:
         """End it, with all that it started, and take its scratch folder away."""
+        atexit.unregister(self.close)
         self._spawned.process.kill()
         self._drain.join(DRAIN_S)
         self._spawned.kill()
