@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType
 
@@ -41,6 +41,7 @@ def test_every_hook_is_typed_by_a_seam_of_the_kernel(hook: FunctionType) -> None
         "KeptReplies": batches.KeptReplies,
         "Callable": Callable,
         "Mapping": Mapping,
+        "Sequence": Sequence,
         "Command": commands.Command,
         "Toolkit": commands.Toolkit,
         "EnvironmentBuilder": environment_builder.EnvironmentBuilder,

@@ -32,6 +32,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "connectors": _NAMES,
     "commands": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
     "stdin": {"type": "boolean"},
+    "gate_warnings": {"type": "boolean"},
     "conditions": {"type": "boolean"},
 }
 

@@ -166,6 +166,15 @@ def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
     return method
 
 
+def gate_warnings(
+    gated: Sequence[Mapping[str, Any]], judge: Mapping[str, Any] | None, folder: Path, extensions: Extensions
+) -> list[str]:
+    """What all extensions say of what gates rest on, as `hooks.evalsi_gate_warnings`; raises as `Extensions.load`."""
+    asked = [extensions.load(info).hook for info in extensions.infos if info.names("gate_warnings")]
+    told = [hook.evalsi_gate_warnings(gated=gated, judge=judge, folder=folder) for hook in asked]
+    return [warning for of_extension in told for warnings in of_extension for warning in warnings]
+
+
 def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
     """The connector to a model; within the event loop that will use it.
 

@@ -5,12 +5,12 @@ It must not know any extension. docs/reference/hooks.md is written from here by 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import BaseModel
@@ -207,4 +207,25 @@ def evalsi_condition_language() -> ConditionLanguage | None:
 
     Raises:
         ConfigError: `config.condition`; no library that reads it is installed.
+    """
+
+
+@hookspec
+def evalsi_gate_warnings(
+    gated: Sequence[Mapping[str, Any]], judge: Mapping[str, Any] | None, folder: Path
+) -> Sequence[str] | None:
+    """Say what a gate rests on that may not bear it, such as a judge that was never held against people.
+
+    Asked of every extension whose `extension.toml` says `gate_warnings = true`, before anything is scored or after it:
+    a warning changes no verdict.
+
+    Args:
+        gated: the evaluators whose metrics gates look at, each as the manifest of a run has it: `name`, `ref`,
+            `params`, `asks`, and `prompts` once they are known.
+        judge: the model that judges, as `judge.roles.primary` of the manifest has it: `provider`, `model`, `effort`;
+            None where none is named.
+        folder: where the spec of the run lies, beside which files about it are looked for.
+
+    Returns:
+        A sentence for each warning; none, or None, where all is well.
     """

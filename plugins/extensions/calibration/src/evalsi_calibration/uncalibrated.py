@@ -51,13 +51,14 @@ def why_uncalibrated(
 def _ran(manifest: Mapping[str, Any], name: str | None, ref: str) -> Mapping[str, Any] | None:
     """The evaluator in question: by its name in the run, or else the one of this ref, in whatever version."""
     for one in manifest["evaluators"]:
-        if one["name"] == name or (name is None and _unversioned(one["ref"]) == _unversioned(ref)):
+        if one["name"] == name or (name is None and unversioned(one["ref"]) == unversioned(ref)):
             found: Mapping[str, Any] = one
             return found
     return None
 
 
-def _unversioned(ref: str) -> str:
+def unversioned(ref: str) -> str:
+    """A ref without the evaluator's version."""
     return ref.rpartition("@")[0]
 
 
