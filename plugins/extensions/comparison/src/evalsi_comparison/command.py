@@ -6,8 +6,23 @@ It must not know how a difference is tested.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.errors import UsageError
+from evalsi_kernel.extensions import default_extensions, interval_method
+from evalsi_kernel.output_check import check_output
+
+from .comparison import Comparison, Wanted, compare
+from .difference import Settings
+from .json_report import json_report
+from .regression import parse_watched
+from .report_file import write_text
+from .text_report import markdown_report, text_report
+
+OK, REGRESSED = 0, 3
+AUTO = "auto"
+_FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt": "table"}
 
 
 class Compare:
@@ -18,7 +33,80 @@ class Compare:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
+        add = parser.add_argument
+        add("base", type=Path, metavar="BASE", help="results file of what there was")
+        add("candidate", type=Path, metavar="CANDIDATE", help="results file of what is new")
+        add("--metric", action="append", default=[], metavar="NAME", help="compare this metric only; repeatable")
+        add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of intervals and tests (0.95)")
+        add("--ci", default=AUTO, metavar="METHOD", help="how intervals are made: auto or bootstrap (auto)")
+        add("--cluster-by", metavar="KEY", help="metadata key of records that are correlated")
+        add(
+            "--fail-on-regression",
+            nargs="*",
+            action="extend",
+            metavar="METRIC[:MAX_DROP]",
+            help="exit with 3 where a metric is significantly worse, or worse by more than a drop (all metrics)",
+        )
+        add(
+            "--limit",
+            type=int,
+            default=10,
+            metavar="N",
+            help="show N records a metric that got worse, and N better (10)",
+        )
+        add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
+        add(
+            "-o", "--output", type=Path, metavar="FILE", help="write a page (.html), Markdown (.md) or JSON (.json) too"
+        )
 
     def run(self, options: argparse.Namespace) -> int:
         """Read both files, compare, print."""
-        return 0
+        wanted = _wanted(options)
+        form = None if options.output is None else form_of(options.output)
+        if options.output is not None:
+            check_output(options.output)
+        found = compare(wanted)
+        print(self._report(found, options.format))
+        if options.output is not None and form is not None:
+            write_text(options.output, self._report(found, form))
+        return REGRESSED if found.failed else OK
+
+    def _report(self, found: Comparison, form: str) -> str:
+        if form == "html":
+            # The library of pages loads in the time of a whole comparison.
+            from .page import html_report
+
+            return html_report(found)
+        if form == "markdown":
+            return markdown_report(found)
+        if form == "json":
+            return self._toolkit.as_json(json_report(found))
+        return text_report(found)
+
+
+def form_of(path: Path) -> str:
+    """The form of a report by the end of its file's name; raises `UsageError` for another one."""
+    form = _FORMS.get(path.suffix.lower())
+    if form is None:
+        raise UsageError(f"{path} is neither a page nor Markdown nor JSON.", "End it with .html, .md or .json.")
+    return form
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    """What the flags ask for; raises `UsageError`."""
+    if not 0 < options.confidence < 1:
+        raise UsageError(f"--confidence is {options.confidence:g}.", "Give a level between 0 and 1, such as 0.95.")
+    if options.limit < 0:
+        raise UsageError(f"--limit is {options.limit}.", "Give 0 or more.")
+    if options.cluster_by == "":
+        raise UsageError("--cluster-by is empty.", "Name the metadata key of the clusters, or leave it out.")
+    method = None if options.ci == AUTO else interval_method(options.ci, default_extensions())
+    return Wanted(
+        options.base,
+        options.candidate,
+        Settings(options.confidence, method),
+        options.metric,
+        options.cluster_by,
+        None if options.fail_on_regression is None else parse_watched(options.fail_on_regression),
+        options.limit,
+    )

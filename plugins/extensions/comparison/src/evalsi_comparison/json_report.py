@@ -1,0 +1,53 @@
+"""Owns the JSON of a comparison; docs/how-to/compare-two-runs.md describes it.
+
+It must not know how a figure came about.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .comparison import Comparison
+from .difference import Difference, Flip, difference_dict
+from .words import headline
+
+SCHEMA_VERSION = 1
+
+
+def json_report(found: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values; of changed records those that are shown."""
+    alpha = found.settings.alpha
+    judged = None if found.judged is None else [one._asdict() for one in found.judged]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "headline": headline(found),
+        "base": found.base._asdict(),
+        "candidate": found.candidate._asdict(),
+        "confidence": found.settings.level,
+        "alpha": alpha,
+        "regression": None if judged is None else {"failed": found.failed, "metrics": judged},
+        "metrics": [{**difference_dict(one, alpha), "changed": _changed(found, one)} for one in found.differences],
+        "untested": [one._asdict() for one in found.whole],
+        "changes": [one._asdict() for one in found.changes],
+        "weakened": any(one.weakens for one in found.changes),
+        "records": found.records._asdict(),
+        "notes": list(found.notes),
+    }
+
+
+def _changed(found: Comparison, one: Difference) -> dict[str, Any]:
+    lost, won = found.flips_of(one)
+    return {"lost": [_flip(found, flip) for flip in lost], "won": [_flip(found, flip) for flip in won]}
+
+
+def _flip(found: Comparison, flip: Flip) -> dict[str, Any]:
+    said = found.excerpts[flip.record_id]
+    return {
+        "record_id": flip.record_id,
+        "base": flip.before,
+        "candidate": flip.after,
+        "trials": flip.trials,
+        "input": said.input,
+        "base_output": said.base,
+        "candidate_output": said.candidate,
+    }

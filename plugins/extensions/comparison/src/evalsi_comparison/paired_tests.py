@@ -1,0 +1,143 @@
+"""Owns the test and the interval of a paired difference: which is used where, and what stands where none is defined.
+
+Which one and why: docs/how-to/compare-two-runs.md. It must not know records, files or metrics by name.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from evalsi_kernel.clusters import ClusterSums
+from evalsi_kernel.intervals import Interval, IntervalMethod, clustered_t, student_t
+from evalsi_kernel.moments import Moments
+from evalsi_kernel.student_t import t_critical
+
+from .mcnemar import mcnemar_midp
+from .sample_size import records_for_numbers, records_for_verdicts
+from .score_interval import score_interval
+from .student_p import t_two_sided
+
+_SEED = 0
+# A spread smaller than this share of the values is the rounding of their subtraction.
+_ROUNDING = 1e-12
+
+
+class Tested(NamedTuple):
+    """What a test finds.
+
+    Args:
+        ci: interval of the difference; None where it is undefined.
+        p: two-sided p-value; None without pairs, or where a single one tells nothing.
+        test: its name.
+        needed: records to find a change of the size asked for; None where that is unknown.
+    """
+
+    ci: Interval | None = None
+    p: float | None = None
+    test: str = ""
+    needed: int | None = None
+
+
+def verdicts_tested(
+    base: Sequence[float], candidate: Sequence[float], level: float, change: float, method: IntervalMethod | None
+) -> Tested:
+    """McNemar's test and Tango's interval for one verdict a record in each run, as 0 and 1."""
+    n = len(base)
+    if not n:
+        return Tested()
+    lost = sum(1 for before, after in zip(base, candidate, strict=True) if before > after)
+    won = sum(1 for before, after in zip(base, candidate, strict=True) if before < after)
+    differences = array("d", [after - before for before, after in zip(base, candidate, strict=True)])
+    ci = _resampled(method, differences, array("d", [1.0]) * n, level, score_interval(lost, won, n, level))
+    needed = records_for_verdicts(lost + won, n, change, level)
+    return Tested(ci, mcnemar_midp(lost, won), "mcnemar-midp", needed)
+
+
+def means_tested(
+    differences: Sequence[float],
+    size: float,
+    level: float,
+    change: float | None,
+    method: IntervalMethod | None,
+    *,
+    clusters: Sequence[str] | None = None,
+    of_verdicts: bool = False,
+) -> Tested:
+    """The paired t test on one difference a record.
+
+    Args:
+        differences: of each record, the mean over its trials.
+        size: the largest of the values that were subtracted, by which rounding is told from a finding.
+        level: confidence level of the interval.
+        change: of which size a change is looked for in `needed`; None where none is.
+        method: makes the interval in place of Student's t.
+        clusters: of each record, where records come in clusters; the clusters are then what is independent.
+        of_verdicts: the differences are of shares of verdicts, so that a score interval stands where t has none.
+    """
+    n = len(differences)
+    if not n:
+        return Tested()
+    sums, counts = _units(differences, clusters)
+    units, mean = len(sums), math.fsum(differences) / n
+    bounds = {"minimum": -1.0, "maximum": 1.0} if of_verdicts else {}
+    spread = max(differences) - min(differences) > _ROUNDING * size
+    usual = _t_interval(differences, sums, counts, level, clustered=clusters is not None) if spread else None
+    if usual is None:
+        return _without_spread(differences, units, mean, level, of_verdicts=of_verdicts, size=size)
+    error = (usual.high - usual.low) / 2 / t_critical(level, units - 1)
+    cut = replace(
+        usual,
+        low=max(usual.low, bounds.get("minimum", -math.inf)),
+        high=min(usual.high, bounds.get("maximum", math.inf)),
+    )
+    test = "paired-t" if clusters is None else "clustered-paired-t"
+    needed = None if change is None else records_for_numbers(error, n, change, level)
+    return Tested(_resampled(method, sums, counts, level, cut), t_two_sided(mean / error, units - 1), test, needed)
+
+
+def _t_interval(
+    differences: Sequence[float], sums: Sequence[float], counts: Sequence[float], level: float, *, clustered: bool
+) -> Interval | None:
+    if clustered:
+        return clustered_t(sums, counts, level)
+    moments = Moments()
+    moments.add(differences)
+    if moments.mean is None or moments.variance is None:
+        return None
+    return student_t(moments.n, moments.mean, moments.variance, level)
+
+
+def _without_spread(
+    differences: Sequence[float], units: int, mean: float, level: float, *, of_verdicts: bool, size: float
+) -> Tested:
+    """Where all units differ by the same, the t test knows no error; signs and shares still say something."""
+    same = abs(mean) <= _ROUNDING * size
+    # Each of the units could as well have gone the other way: 2 of 2^units ways are as far from 0.
+    p = 1.0 if same else 2.0 ** (1 - units) if units > 1 else None
+    ci = None
+    if of_verdicts:
+        won = math.fsum(max(0.0, one) for one in differences) / len(differences) * units
+        lost = math.fsum(max(0.0, -one) for one in differences) / len(differences) * units
+        ci = score_interval(lost, won, units, level)
+    return Tested(ci, p, "sign-flip")
+
+
+def _units(differences: Sequence[float], clusters: Sequence[str] | None) -> tuple[array[float], array[float]]:
+    if clusters is None:
+        return array("d", differences), array("d", [1.0]) * len(differences)
+    sums = ClusterSums()
+    sums.add(differences, clusters)
+    return sums.whole_sums(), sums.counts
+
+
+def _resampled(
+    method: IntervalMethod | None, sums: array[float], counts: array[float], level: float, usual: Interval
+) -> Interval:
+    if method is None:
+        return usual
+    found = method.interval(sums, counts, level, _SEED)
+    return found or replace(usual, method=f"{usual.method} ({method.name} gives none)")

@@ -1,0 +1,164 @@
+"""Owns the sentences and figures of a comparison, the same in a terminal, in Markdown and on a page.
+
+It must not know a layout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from evalsi_kernel.intervals import Interval
+
+from .comparison import Comparison, RunName
+from .difference import POINTS, Difference, Flip
+from .run_changes import Change
+
+NONE = "-"
+MAX_CLAUSES = 3
+
+
+def headline(found: Comparison) -> str:
+    """What a reader wants to know first, in one line."""
+    alpha = found.settings.alpha
+    by_direction: dict[str, list[Difference]] = {}
+    for one in found.differences:
+        by_direction.setdefault(one.direction(alpha), []).append(one)
+    clauses = []
+    for direction in ("worse", "better", "higher", "lower"):
+        if told := by_direction.get(direction):
+            names = [f"{one.metric} {signed(one.difference)}" for one in told[:MAX_CLAUSES]]
+            more = f" and {len(told) - MAX_CLAUSES} more" if len(told) > MAX_CLAUSES else ""
+            clauses.append(f"{direction.capitalize()}: {', '.join(names)}{more}")
+    if not clauses:
+        untold = [one for one in found.differences if one.p_holm is None and one.kind != "label"]
+        if untold and len(untold) == sum(one.kind != "label" for one in found.differences):
+            return "Too little to compare."
+        return "No significant difference."
+    same = len(by_direction.get("same", ()))
+    if same:
+        clauses.append(f"no significant difference in {same} metric{'' if same == 1 else 's'}")
+    return f"{'. '.join(clauses)}."
+
+
+def run_line(run: RunName) -> str:
+    """What tells a run from the other one."""
+    parts = (run.path, run.run_id, run.model, run.branch, run.commit[:12], run.started_at[:16].replace("T", " "))
+    states = [run.status if run.status != "complete" else "", run.verdict and f"gates: {run.verdict}"]
+    return " · ".join(part for part in (*parts, *states) if part)
+
+
+def counts_line(found: Comparison) -> str:
+    """How many records and metrics were compared."""
+    records, metrics = found.records.both, len(found.differences)
+    return f"{records:,} record{'' if records == 1 else 's'} in both · {metrics} metric{'' if metrics == 1 else 's'}"
+
+
+def number(value: float | None) -> str:
+    """Three decimals; three digits where that many decimals would show nothing, or would be lost in the digits."""
+    if value is None:
+        return NONE
+    size = abs(value)
+    return f"{value:.3g}" if 0 < size < 0.001 or size >= 1e12 else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference with its sign."""
+    if value is None:
+        return NONE
+    return f"{'+' if value > 0 else ''}{number(value)}" if value else "0"
+
+
+def ends(ci: Interval | None) -> str:
+    """An interval."""
+    return NONE if ci is None else f"[{signed(ci.low)}, {signed(ci.high)}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with two digits that tell."""
+    if p is None:
+        return NONE
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def level(found: Comparison) -> str:
+    """The name of the intervals' column."""
+    return f"{found.settings.level * 100:g}% CI"
+
+
+def needed(found: Difference) -> str:
+    """How many records a change would need."""
+    return NONE if found.tested.needed is None else f"{found.tested.needed:,}"
+
+
+def needed_line(found: Comparison) -> str:
+    """What the column of needed records is about; "" without one."""
+    told = [one for one in found.differences if one.tested.needed is not None]
+    if not told:
+        return ""
+    relative = any(one.change is not None and not math.isclose(one.change, POINTS) for one in told)
+    of_mean = ", of other numbers 2 % of the base's mean" if relative else ""
+    return (
+        f"needs: how many records it takes to find a change of two points ({POINTS:g}{of_mean}) four times out of five."
+    )
+
+
+def verdict(found: Difference, alpha: float) -> str:
+    """The last cell of a metric's row."""
+    if found.p_holm is None:
+        return "nothing to compare" if not found.pairs else "too few"
+    return {"same": "no significant difference"}.get(found.direction(alpha), found.direction(alpha))
+
+
+def flip_heading(found: Difference, shown_lost: int, shown_won: int) -> str:
+    """What stands above the changed records of a metric."""
+    names = ("worse", "better") if found.higher_is_better is not None else ("lower", "higher")
+    counts = [f"{count:,} {name}" for count, name in zip((found.lost, found.won), names, strict=True) if count]
+    total, shown = found.lost + found.won, shown_lost + shown_won
+    first = f"; {shown} of them" if shown < total else ""
+    return f"{found.metric}: {', '.join(counts)}, {found.tied:,} the same{first}"
+
+
+def flip_change(found: Difference, flip: Flip) -> str:
+    """How a record changed."""
+    if found.kind != "pass":
+        return f"{number(flip.before)} → {number(flip.after)}"
+    if flip.trials == 1:
+        return " → ".join("pass" if one else "fail" for one in (flip.before, flip.after))
+    return " → ".join(f"{round(one * flip.trials)} of {flip.trials} pass" for one in (flip.before, flip.after))
+
+
+def labels_line(found: Difference) -> str:
+    """The counts of labels."""
+    counts = ", ".join(f"{name} {before:,} → {after:,}" for name, (before, after) in found.labels.items())
+    return f"{found.metric}: {counts or 'no label in both runs'}; {found.relabelled:,} pairs changed"
+
+
+def footnotes(found: Comparison) -> Iterator[str]:
+    """What stands below the table of metrics."""
+    if sum(one.tested.p is not None for one in found.differences) > 1:
+        yield "p: two-sided, adjusted for the number of metrics (Holm)."
+    if line := needed_line(found):
+        yield line
+    for one in found.differences:
+        if one.kind == "label":
+            yield f"{labels_line(one)}."
+    for whole in found.whole:
+        yield f"{whole.metric}: {number(whole.base)} → {number(whole.candidate)}; one value a run, not tested."
+
+
+def change_cells(change: Change) -> tuple[str, str, str, str]:
+    """What differs between the runs, as cells."""
+    about = f"{change.group}: {change.name}"
+    return about, change.base or NONE, change.candidate or NONE, "weakened" if change.weakens else ""
+
+
+def regression_lines(found: Comparison) -> Iterator[str]:
+    """What `--fail-on-regression` finds, a line each metric that fails or is not judged."""
+    judged = found.judged or ()
+    for one in judged:
+        if one.verdict != "fine":
+            yield f"{one.verdict}: {one.metric}, {one.reason}"
+    if judged and not any(one.fails for one in judged):
+        fine = sum(one.verdict == "fine" for one in judged)
+        yield f"no regression in {fine} metric{'' if fine == 1 else 's'}"
