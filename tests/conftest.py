@@ -1,4 +1,7 @@
-"""Every test process has a place of its own for temporary files, and takes with it what its tests left behind."""
+"""Every test process has a place of its own for temporary files, and takes with it what its tests left behind.
+
+No property fails because the machine is slow.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,12 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import left_behind
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

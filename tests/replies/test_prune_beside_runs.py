@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
+import pytest
+
+from evalsi_replies import prune as pruning
 from evalsi_replies.cache import ReplyCache
 from evalsi_replies.opening import opened
 from evalsi_replies.prune import Bounds, prune
@@ -37,6 +41,24 @@ def test_a_run_reads_and_writes_while_another_process_prunes(tmp_path: Path) -> 
     assert notes == []
     assert bounded(lambda: found(path, [1])) == ({1}, [])
     assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_what_was_empty_when_pruning_began_may_have_been_filled_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fill(tmp_path / "replies.sqlite", [1])
+    with opened(path) as connection:
+        assert prune(connection, Bounds(everything=True)) == 1
+        delete = pruning._delete_where
+
+        def filled_first(connection: sqlite3.Connection, _: str, values: tuple[str | int, ...]) -> int:
+            fill(path, range(3))
+            [(one,)] = connection.execute("SELECT min(rowid) FROM replies")
+            return delete(connection, f"rowid = {one}", values)
+
+        monkeypatch.setattr(pruning, "_delete_where", filled_first)
+        assert prune(connection, Bounds(everything=True)) == 1
+        assert connection.execute("SELECT count(*) FROM replies").fetchone() == (2,)
 
 
 def prune_some(path: Path, number: int) -> None:
