@@ -6,7 +6,6 @@ It must not know what a command does.
 from __future__ import annotations
 
 import atexit
-import gc
 import importlib
 import os
 import sys
@@ -32,13 +31,8 @@ COMMANDS = {
 UPKEEP = ("doctor", "completion", "version")
 
 
-# Loading makes thousands of objects that stay; looking for garbage among them costs a tenth of a short command.
-GARBAGE_AFTER_OBJECTS = 50_000
-
-
 def run_and_exit() -> NoReturn:
     """The installed command: run, flush, and leave without tearing down what the system takes back anyway."""
-    gc.set_threshold(GARBAGE_AFTER_OBJECTS, 20, 50)
     try:
         code = main()
     except SystemExit as exit_:
