@@ -23,7 +23,7 @@ from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError, OutputError
-from evalsi_kernel.extensions import Extensions, batches_of, connector, judge_cache, price_file
+from evalsi_kernel.extensions import Extensions, batches_of, connector, judge_cache, price_file, read_prices
 
 Note = Callable[[str], None]
 
@@ -47,8 +47,10 @@ async def open_broker(
         OutputError: raw replies cannot be written down.
     """
     shipped = [price_file(model.provider, extensions) for model in settings.roles.values()]
-    prices = PriceTable.load([path for path in [*shipped, settings.prices] if path is not None])
+    paths = [path for path in [*shipped, settings.prices] if path is not None]
+    prices = PriceTable.load(paths, lambda path: read_prices(path, extensions))
     budget = Budget(settings.max_tokens, settings.max_usd)
+    budget.begin_with(settings.spent_tokens, settings.spent_usd)
     cache = _open_cache(extensions, on_note) if settings.use_cache else None
     judges: dict[str, Judge] = {}
     embedder = None

@@ -40,6 +40,8 @@ class Chunk:
         numbers: where each stands in the source.
         clusters: each record's cluster, or None without clusters.
         refusal: why these records cannot be sent to any pack; None where they can.
+        record_ids: each record's id in the results, where `ids` tell its trials apart; None where they are the same.
+        trials: the trial of each record; None where each is the first.
     """
 
     packed_array: Packed
@@ -47,6 +49,8 @@ class Chunk:
     numbers: list[int]
     clusters: list[str] | None = None
     refusal: WireError | None = None
+    record_ids: list[str] | None = None
+    trials: list[int] | None = None
     columns: dict[int, list[Outcome | None]] = field(default_factory=dict)
     unanswered: int = 0
     when_answered: Callable[[], None] | None = None

@@ -5,7 +5,8 @@ It must not know how it was run.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came out; `preview` is of a dry run, whose numbers say nothing."""
+    """What came out; `preview` is of a dry run, whose numbers say nothing, and `more` are other keys of the file."""
 
     status: Status
     error: EvalsiError | None
@@ -33,6 +34,7 @@ class Evaluation:
     manifest: dict[str, Any]
     spool: ResultsSpool | None
     preview: Preview | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Manifest, summaries and findings as JSON; the results themselves are in the file."""
@@ -41,10 +43,11 @@ class Evaluation:
             "manifest": self.manifest,
             "summaries": [summary.to_dict() for summary in self.summaries],
             "findings": [asdict(finding) for finding in self.findings],
+            **self.more,
         }
 
     def write(self, path: Path) -> None:
         """Write `results.json`; raises `OutputError`."""
         if self.spool is None:
             raise UsageError("The results were not kept.", "Evaluate with keep_results, or name an output.")
-        self.spool.write(path, self.manifest, [summary.to_dict() for summary in self.summaries])
+        self.spool.write(path, self.manifest, [summary.to_dict() for summary in self.summaries], self.more)

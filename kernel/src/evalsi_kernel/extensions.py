@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.batches import Batches, KeptReplies
     from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
     from evalsi_kernel.broker.judge_cache import JudgeCache
+    from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
@@ -55,6 +56,7 @@ _BROUGHT_BY = {
     ("batches", ""): "evalsi-batches",
     ("targets", ""): "evalsi-targets",
     ("judge_cache", ""): "evalsi-replies",
+    ("price_files", ""): "evalsi-connectors",
 }
 
 
@@ -255,6 +257,12 @@ def price_file(provider: str, extensions: Extensions) -> Path | None:
     """The file of prices that goes with a provider's connector; None where none is. Raises as `connector` does."""
     path: Path | None = extensions.plugin_manager_for("connectors", provider).hook.evalsi_prices(provider=provider)
     return path
+
+
+def read_prices(path: Path, extensions: Extensions) -> PriceFile:
+    """What a file of prices says. Raises as `connector` does."""
+    file: PriceFile = _asked(extensions, "price_files", ONLY_ONE, "evalsi_read_prices", path=path)
+    return file
 
 
 def mend_for(kind: str, name: str, extensions: Extensions) -> str:

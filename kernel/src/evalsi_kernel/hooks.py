@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.batches import Batches, KeptReplies
     from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
     from evalsi_kernel.broker.judge_cache import JudgeCache
+    from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.extensions import Extensions
@@ -132,6 +133,23 @@ def evalsi_batches(
 
     Returns:
         The batches, not opened yet, or None where there can be none after all.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_read_prices(path: Path) -> PriceFile | None:
+    """Read a file of prices, a connector's own or the one that `--judge-prices` names.
+
+    Asked of the extension whose `extension.toml` says `price_files = true`.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        What it says, or None where it is of a form that is not known.
+
+    Raises:
+        ConfigError: it cannot be read, or something in it does not fit; the message names each line.
     """
 
 

@@ -20,12 +20,14 @@ class Instance(NamedTuple):
         name: as the user calls it; the evaluator's own name by default.
         info: what the catalog says of it.
         params: with the defaults filled in.
+        when: the condition in CEL under which it scores a record of a run; None always does.
     """
 
     session: int
     name: str
     info: EvaluatorInfo
     params: Mapping[str, Any] = MappingProxyType({})
+    when: str | None = None
 
     def metric(self, score_name: str) -> str:
         """The metric that a score of this name counts for."""

@@ -54,12 +54,14 @@ class Wanted(NamedTuple):
         name: what to call it; None takes the evaluator's own name.
         params: its params.
         local: the evaluator's place in the local pack.
+        when: the condition in CEL under which it scores a record of a run; None always does.
     """
 
     ref: str
     name: str | None = None
     params: Mapping[str, Any] = MappingProxyType({})
     local: int | None = None
+    when: str | None = None
 
 
 class Plan(NamedTuple):
@@ -123,7 +125,7 @@ def make_plan(
             groups[one.key] = _group(one, of_group, processes, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
-        instances.append(Instance(session, one.name, one.info, one.want.params))
+        instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
         groups[one.key].openings.append(Opening(session, one.info.name, one.want.params))
     plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
     try:

@@ -30,6 +30,7 @@ SCHEMA_VERSION = 1
 Calls = Mapping[int, Sequence[Sequence[str]]]
 """For a session that asks models, the references of each record's calls."""
 NO_CALLS: Calls = {}
+NOTHING_MORE: Mapping[str, Any] = {}
 _UNTOLD: Outcome = ("state", None)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
@@ -55,8 +56,10 @@ class ResultsSpool:
 
     def add(self, chunk: Chunk, instances: Sequence[Instance], calls: Calls = NO_CALLS) -> None:
         """Append a chunk's records and results, with the calls of each; raises `OutputError` when the disk is full."""
+        ids = chunk.record_ids or chunk.ids
         columns = [
-            self._writer(one).lines(chunk.ids, chunk.columns[one.session], calls.get(one.session)) for one in instances
+            self._writer(one).lines(ids, chunk.columns[one.session], calls.get(one.session), chunk.trials)
+            for one in instances
         ]
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
@@ -81,8 +84,20 @@ class ResultsSpool:
         """Every raw reply of a model; raises `OutputError` when the disk is full."""
         return iter(()) if self._replies is None else self._parsed(self._replies.lines)
 
-    def write(self, path: Path, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]) -> None:
+    def write(
+        self,
+        path: Path,
+        manifest: Mapping[str, Any],
+        summaries: Sequence[Mapping[str, Any]],
+        more: Mapping[str, Any] = NOTHING_MORE,
+    ) -> None:
         """Put the file together beside `path` and rename it there; a link is followed.
+
+        Args:
+            path: where it is to stand.
+            manifest: what ran.
+            summaries: one a metric.
+            more: other keys of the file, which come after the summaries.
 
         Raises:
             OutputError: it cannot be written; whatever stood at `path` still does.
@@ -94,7 +109,7 @@ class ResultsSpool:
         try:
             with _told_of(path):
                 with unfinished.open("xb") as file:
-                    self._put_together(file, manifest, summaries)
+                    self._put_together(file, {"manifest": manifest, "summaries": list(summaries), **more})
                     file.flush()
                     os.fsync(file.fileno())
                 unfinished.replace(path)
@@ -119,13 +134,11 @@ class ResultsSpool:
             for line in spool:
                 yield json.loads(line)
 
-    def _put_together(
-        self, file: BinaryIO, manifest: Mapping[str, Any], summaries: Sequence[Mapping[str, Any]]
-    ) -> None:
-        file.write(b'{"schema_version":%d,\n"manifest":' % SCHEMA_VERSION)
-        file.write(_indented(manifest))
-        file.write(b',\n"summaries":')
-        file.write(_indented(list(summaries)))
+    def _put_together(self, file: BinaryIO, heads: Mapping[str, Any]) -> None:
+        file.write(b'{"schema_version":%d' % SCHEMA_VERSION)
+        for name, value in heads.items():
+            file.write(b',\n"%s":' % name.encode())
+            file.write(_indented(value))
         spools: list[tuple[bytes, LineSpool]] = [(b"results", self._results), (b"records", self._records)]
         if self._replies is not None:
             spools.append((b"judge_replies", self._replies.lines))
@@ -147,10 +160,18 @@ class _ResultWriter:
         self._heads: dict[Any, str] = {}
 
     def lines(
-        self, ids: Sequence[str], column: Sequence[Outcome | None], calls: Sequence[Sequence[str]] | None = None
+        self,
+        ids: Sequence[str],
+        column: Sequence[Outcome | None],
+        calls: Sequence[Sequence[str]] | None = None,
+        trials: Sequence[int] | None = None,
     ) -> list[str]:
         """A line for each outcome, with the references of its calls; an empty one where there is none to tell."""
         lines = self._outcomes(ids, column)
+        if trials is not None:
+            # No text before it can hold these quotes unescaped.
+            told = zip(lines, trials, strict=True)
+            lines = [line.replace('"trial":1,', f'"trial":{trial},', 1) for line, trial in told]
         if calls is None:
             return lines
         return [

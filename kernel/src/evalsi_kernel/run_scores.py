@@ -116,8 +116,14 @@ class RunScores:
             self._prompts[session] |= prompts_of([outcome])
         self._keep(lambda spool: spool.add_whole(tally.instance, outcome))
 
-    def finish(self, ending: Ending, intake: Intake, started_at: datetime) -> Evaluation:
-        """Sum up, and write the file when one was asked for."""
+    def finish(
+        self,
+        ending: Ending,
+        intake: Intake,
+        started_at: datetime,
+        complete: Callable[[Evaluation], Evaluation] = lambda evaluation: evaluation,
+    ) -> Evaluation:
+        """Sum up, and write the file when one was asked for, once `complete` has added what it knows."""
         summaries = tuple(summary for tally in self._tallies for summary in self._billed(tally))
         judging = None if self._broker is None else self._broker.to_dict()
         manifest = run_manifest(
@@ -140,6 +146,7 @@ class RunScores:
             self._spool,
             None if self._broker is None else self._broker.preview,
         )
+        evaluation = complete(evaluation)
         if self._request.output is None or self._spool is None or evaluation.preview is not None:
             return evaluation
         try:

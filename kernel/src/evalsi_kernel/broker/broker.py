@@ -81,6 +81,11 @@ class Broker:
             raise RequestFailed(bad.error) from bad
         return await not_bound(method, body)
 
+    @property
+    def broken(self) -> WireError | None:
+        """Why no model is asked any more, as where the key is wrong; None as long as all of them are."""
+        return next((why for model in self._models().values() if (why := model.caller.broken)), None)
+
     def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
         """The references of what each record's evaluations asked, which the ledger then forgets."""
         return {

@@ -45,7 +45,7 @@ class Embedder:
     def __init__(self, model: ModelSettings, connector: Connector, caller: Caller, cache: JudgeCache | None) -> None:
         self.model = model
         self.connector = connector
-        self._caller = caller
+        self.caller = caller
         self._cache = cache
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
@@ -66,7 +66,7 @@ class Embedder:
         for start in range(0, len(missing), MOST_TEXTS):
             part = missing[start : start + MOST_TEXTS]
             try:
-                made, of_part = await self._caller.call(partial(self._call, part), text_tokens_bound(part), 0)
+                made, of_part = await self.caller.call(partial(self._call, part), text_tokens_bound(part), 0)
             except CallFailed as failure:
                 raise CallFailed(failure.error, spent.plus(failure.spent)) from failure
             spent = spent.plus(of_part)

@@ -130,6 +130,11 @@ class Ledger:
         self._whole.add(entry)
         self._entries.setdefault((session, record_id), []).append(entry)
 
+    @property
+    def sessions(self) -> list[int]:
+        """The sessions that asked."""
+        return list(self._sessions)
+
     def bill(self, session: int) -> Bill:
         """What a session took so far; nothing where it is not known."""
         of_session = self._sessions.get(session)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evalsi_kernel.line_spool import LineSpool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from evalsi_kernel.broker.ask import Reply
@@ -24,6 +25,7 @@ class ReplyLog:
 
     Args:
         folder: where they lie; None means the system's place for temporary files.
+        on_line: gets each reply as it is written down, for a log of its own.
 
     Attributes:
         lines: the replies as JSON.
@@ -32,7 +34,8 @@ class ReplyLog:
         OSError: nothing can be written there; `add` raises it too when the disk is full.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, on_line: Callable[[str], object] | None = None) -> None:
+        self._on_line = on_line
         self.lines = LineSpool(folder)
         self._known: set[int] = set()
 
@@ -57,4 +60,12 @@ class ReplyLog:
         }
         if problem:
             entry["problem"] = problem
-        self.lines.append([_encode(entry)])
+        line = _encode(entry)
+        self.lines.append([line])
+        if self._on_line is not None:
+            self._on_line(line)
+
+    def restore(self, line: str) -> None:
+        """Take back a reply that an earlier attempt wrote down."""
+        self._known.add(int(json.loads(line)["ref"], 16))
+        self.lines.append([line])

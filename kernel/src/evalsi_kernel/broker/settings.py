@@ -49,6 +49,8 @@ class BrokerSettings(NamedTuple):
         max_usd: of all calls together; None is no bound.
         prices: a file of prices that goes before the connectors' own.
         dry_run: make no call; count those that would be made, and what they could cost at most.
+        spent_tokens: what an earlier attempt at the same run took of `max_tokens`.
+        spent_usd: what it took of `max_usd`.
         batch: hand in what judges are asked as batches, for less money and with hours to answer.
     """
 
@@ -59,6 +61,8 @@ class BrokerSettings(NamedTuple):
     prices: Path | None = None
     dry_run: bool = False
     batch: bool = False
+    spent_tokens: int = 0
+    spent_usd: float = 0.0
 
     @property
     def capabilities(self) -> frozenset[str]:

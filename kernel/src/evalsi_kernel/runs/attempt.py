@@ -1,0 +1,186 @@
+"""One attempt at a run: what is left of it generated and scored, both at once, until all is done or it must end.
+
+It must not know how a run begins, nor what its numbers are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from evalsi_kernel.chunks import Outcome
+from evalsi_kernel.pool import Pool
+from evalsi_kernel.runs.following import Following
+from evalsi_kernel.runs.generation import Generation, Halt
+from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.scoring import Ready, Scoring
+
+GRACE_S = 0.5
+SYNC_S = 1.0
+STOPPED = "it was stopped"
+
+
+class Attempt:
+    """Works on what is left of a run.
+
+    Args:
+        progress: of the run.
+        order: the items in the order in which they are taken up.
+        generation: asks the target.
+        scoring: scores its answers.
+        pools: of the evaluators.
+        halt: why no more calls are made, once there is a reason.
+        at_once: calls to the target at once.
+        again: whether to do what failed once more.
+        following: tells when the gates are decided; None where that ends nothing.
+        on_done: hears how many items are done.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        order: Sequence[int],
+        *,
+        pools: Sequence[Pool],
+        halt: Halt,
+        at_once: int,
+        again: bool,
+        following: Following | None,
+        on_done: Callable[[int], None],
+    ) -> None:
+        self._progress = progress
+        self._order = order
+        self._pools = pools
+        self._halt = halt
+        self._at_once = at_once
+        self._again = again
+        self._following = following
+        self._on_done = on_done
+        self._sessions = [session for pool in pools for session in pool.sessions]
+        self.done = 0
+        self.generation: Generation
+        self.scoring: Scoring
+
+    async def work(self, stop: asyncio.Event, max_s: float | None) -> bool:
+        """Do what is left; returns whether it came to its own end, and was not stopped from outside.
+
+        Args:
+            stop: set from outside, it ends all within a second; what came until then is kept.
+            max_s: after so long no new call is made.
+        """
+        self._begin()
+        async with _repeated(self._progress.sync, SYNC_S), _after(max_s, self._out_of_time):
+            working, stopping = asyncio.create_task(self._work()), asyncio.create_task(stop.wait())
+            try:
+                await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                if not working.done():
+                    self._halt.by(STOPPED)
+                    await asyncio.wait({working}, timeout=GRACE_S)
+                if working.done():
+                    await working
+                return not stop.is_set()
+            finally:
+                await self._end(working, stopping)
+
+    async def _end(self, working: asyncio.Task[None], stopping: asyncio.Task[bool]) -> None:
+        if not working.done():
+            await asyncio.gather(*(pool.cancel(GRACE_S) for pool in self._pools))
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
+
+    def _begin(self) -> None:
+        """Take in what earlier attempts did."""
+        for item in self._order:
+            if self._progress.is_done(item) and not (self._again and self._progress.has_failed(item)):
+                self._note_done(item, self._outcomes_before(item))
+
+    def _outcomes_before(self, item: int) -> Mapping[int, Outcome]:
+        if self._following is None:
+            return {}
+        scored = self._progress.scored(item)
+        if scored is not None:
+            return {session: tuple(outcome) for session, outcome in scored["outcomes"].items()}
+        return self._failed_for_all(self._progress.generated(item) or {})
+
+    async def _work(self) -> None:
+        async def feed() -> None:
+            await self._put_kept()
+            await self.generation.run(self._to_generate(), self._at_once)
+            await self.scoring.end()
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(feed())
+            tasks.create_task(self.scoring.run())
+
+    async def _put_kept(self) -> None:
+        """Have scored what an earlier attempt generated."""
+        for item in self._order:
+            progress = self._progress
+            if not progress.is_generated(item) or progress.generation_failed(item):
+                continue
+            scored = progress.scored(item)
+            if scored is not None and not (self._again and progress.has_failed(item)):
+                continue
+            before = {} if scored is None else scored["outcomes"]
+            kept = {session: tuple(outcome) for session, outcome in before.items() if outcome[0] != "error"}
+            await self.scoring.put(Ready(item, progress.generated(item) or {}, kept))
+
+    def _to_generate(self) -> Iterator[int]:
+        progress = self._progress
+        for item in self._order:
+            if not progress.is_generated(item) or (self._again and progress.generation_failed(item)):
+                yield item
+
+    async def answered(self, item: int, answer: dict[str, Any]) -> None:
+        """Take an answer that is written down; a failure is the outcome of every evaluator."""
+        if "error" in answer:
+            self._note_done(item, self._failed_for_all(answer))
+        else:
+            await self.scoring.put(Ready(item, answer, {}))
+
+    def scored(self, item: int, outcomes: Mapping[int, Outcome]) -> None:
+        """Take in outcomes that are written down."""
+        self._note_done(item, outcomes)
+
+    def _note_done(self, item: int, outcomes: Mapping[int, Outcome]) -> None:
+        self.done += 1
+        self._on_done(self.done)
+        if self._following is not None and not self._halt and self._following.add(item, outcomes):
+            self._halt.by("every gate is decided")
+
+    def _failed_for_all(self, answer: Mapping[str, Any]) -> dict[int, Outcome]:
+        return {session: ("error", answer.get("error", {})) for session in self._sessions}
+
+    def _out_of_time(self) -> None:
+        self._halt.by("budget.max_wall_clock is used up")
+
+
+@asynccontextmanager
+async def _repeated(act: Callable[[], None], every_s: float) -> AsyncIterator[None]:
+    """Do something again and again, in a thread, until the block is left."""
+
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            await asyncio.to_thread(act)
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _after(seconds: float | None, act: Callable[[], None]) -> AsyncIterator[None]:
+    """Do something once so much time has passed within the block."""
+    timer = None if seconds is None else asyncio.get_running_loop().call_later(seconds, act)
+    try:
+        yield
+    finally:
+        if timer is not None:
+            timer.cancel()

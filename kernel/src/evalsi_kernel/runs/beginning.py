@@ -1,0 +1,94 @@
+"""How a run begins: a new one, or the last of its name continued where its inputs are still the same.
+
+It must not know what is generated or scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from evalsi_kernel.errors import UsageError
+from evalsi_kernel.runs.event_log import EventLog
+from evalsi_kernel.runs.history import FINISHED, History
+from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.request import RunRequest
+from evalsi_kernel.runs.run_folder import RunFolder, latest_run, new_run
+
+
+class Begun(NamedTuple):
+    """A run that this process alone works on.
+
+    Args:
+        folder: of the run.
+        progress: what of it is done.
+        history: what it says of itself.
+        kept: how many items are done already.
+    """
+
+    folder: RunFolder
+    log: EventLog
+    progress: Progress
+    history: History
+    kept: int
+
+    def close(self) -> None:
+        """Let others in."""
+        self.log.close()
+        self.folder.unlock()
+
+
+def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
+    """Continue the last run of this name, or make a new one.
+
+    Args:
+        request: what the host asks.
+        inputs: what decides whether results belong together.
+        items: records times trials.
+
+    Raises:
+        ConfigError: `run.locked`, another process works on it; `run.changed`, the inputs are others.
+        UsageError: there is no run whose errors could be tried again.
+        OutputError: nothing can be written there.
+    """
+    last = None if request.fresh else latest_run(request.runs, request.name)
+    if last is not None:
+        begun = _opened(last, items)
+        try:
+            if begun.history.begun is None:
+                return _began(request, begun, inputs)
+            if request.retry_errors or begun.history.state not in FINISHED:
+                begun.history.check_unchanged(inputs)
+                return begun
+        except BaseException:
+            begun.close()
+            raise
+        begun.close()
+    if request.retry_errors:
+        raise UsageError(f"There is no run {request.name!r} whose errors could be tried again.", "Run it first.")
+    return _began(request, _opened(new_run(request.runs, request.name), items), inputs)
+
+
+def _opened(folder: RunFolder, items: int) -> Begun:
+    folder.lock()
+    try:
+        log = EventLog(folder.events)
+        progress = Progress(log, items)
+    except BaseException:
+        folder.unlock()
+        raise
+    return Begun(folder, log, progress, History(folder, progress), progress.count_done())
+
+
+def _began(request: RunRequest, begun: Begun, inputs: Mapping[str, Any]) -> Begun:
+    document = request.document
+    about = {
+        "name": request.name,
+        "project": document.project,
+        "labels": document.metadata.labels,
+        "items": len(begun.progress),
+        "trials": document.spec.trials,
+        "spec_file": request.spec_file,
+    }
+    begun.history.begin(inputs, document.model_dump(mode="json"), about)
+    return begun

@@ -1,0 +1,119 @@
+"""The log of a run: what was generated and scored, item by item, appended as it comes and never changed.
+
+What was appended survives the end of the process, however it ends. A frame that is cut or damaged ends the log, and is
+cut off before anything is appended. It must not know what an item is worth.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgpack
+
+from evalsi_kernel.errors import ConfigError, OutputError
+
+MAGIC = b"evalsi-run-1\n"
+NOTE, GENERATED, SCORED, REPLY = 0, 1, 2, 3
+_HEAD = struct.Struct(">IIBBI")
+"""Length of the body, CRC-32 of all that follows it, kind, flag, item."""
+_CHECKED_FROM = 8
+
+
+class Event(NamedTuple):
+    """One frame without its body.
+
+    Args:
+        offset: of the frame in the file.
+        kind: NOTE, GENERATED, SCORED or REPLY.
+        failed: whether it tells of an error.
+        item: number of the item; 0 where it is of no item.
+    """
+
+    offset: int
+    kind: int
+    failed: bool
+    item: int
+
+
+class EventLog:
+    """The log in a file of its own, opened for reading and appending by one process.
+
+    Args:
+        path: of the file; it is made where there is none.
+
+    Raises:
+        ConfigError: `run.log`; the file is no log, or of another version.
+        OutputError: it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._end = os.fstat(self._file).st_size
+            if self._end < len(MAGIC):
+                os.ftruncate(self._file, 0)
+                os.pwrite(self._file, MAGIC, 0)
+                self._end = len(MAGIC)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        if os.pread(self._file, len(MAGIC), 0) != MAGIC:
+            os.close(self._file)
+            raise ConfigError(f"{path} is no log of a run of this version.", "Begin anew with --fresh.", code="run.log")
+
+    def events(self) -> Iterator[Event]:
+        """Every whole frame from the first on; where one is cut or damaged, the log is cut there."""
+        size, at = self._end, len(MAGIC)
+        if size > at:
+            with mmap.mmap(self._file, size, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
+                head_size, unpack, crc32 = _HEAD.size, _HEAD.unpack_from, zlib.crc32
+                while at + head_size <= size:
+                    length, crc, kind, flag, item = unpack(data, at)
+                    end = at + head_size + length
+                    if end > size or crc32(view[at + _CHECKED_FROM : end]) != crc:
+                        break
+                    yield Event(at, kind, flag != 0, item)
+                    at = end
+        if at < size:
+            os.ftruncate(self._file, at)
+            self._end = at
+
+    def append(self, kind: int, item: int, body: Any, *, failed: bool = False) -> int:
+        """Append a frame; returns its offset. Raises `OutputError` when the disk is full; the log is then as before."""
+        packed = msgpack.packb(body, use_bin_type=True)
+        checked = _HEAD.pack(0, 0, kind, failed, item)[_CHECKED_FROM:] + packed
+        frame = struct.pack(">II", len(packed), zlib.crc32(checked)) + checked
+        at = self._end
+        try:
+            written = os.pwrite(self._file, frame, at)
+            while written < len(frame):
+                written += os.pwrite(self._file, frame[written:], at + written)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._end = at + len(frame)
+        return at
+
+    def read(self, offset: int) -> Any:
+        """The body of the frame at an offset."""
+        length = _HEAD.unpack(os.pread(self._file, _HEAD.size, offset))[0]
+        return msgpack.unpackb(os.pread(self._file, length, offset + _HEAD.size), strict_map_key=False)
+
+    def sync(self) -> None:
+        """Have the disk hold what the system holds; raises `OutputError`."""
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(f"{self._path} cannot be written: {error.strerror}.", "Free some space, or run elsewhere.")

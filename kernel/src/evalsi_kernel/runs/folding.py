@@ -1,0 +1,224 @@
+"""From the log of a run to its numbers: every item in order, whenever and in whatever order it was done.
+
+The same log always gives the same numbers. It must not know how an item was done, nor what a gate asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgpack
+
+from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.ledger import Entry, Ledger
+from evalsi_kernel.chunks import Chunk, Outcome
+from evalsi_kernel.gates.baseline import RecordValues
+from evalsi_kernel.gates.pass_at_k import PassAtK, Trial, succeeded, wanted_ks
+from evalsi_kernel.gates.spec import slice_value
+from evalsi_kernel.instances import Instance
+from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
+from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.summaries import Summary
+from evalsi_kernel.tally import Tally
+from evalsi_protocol.frames import Packed
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
+
+ITEMS_AT_ONCE = 256
+MOST_SLICES = 1_000
+_UNSCORED: dict[str, Trial] = {"error": "error", "skipped": "skipped", "cancelled": "cancelled"}
+_NOT_REACHED: Outcome = ("cancelled", {"reason": "the run ended before it was done"})
+
+
+def entries_of(scored: Mapping[str, Any]) -> Iterator[tuple[int, Entry]]:
+    """What an item's evaluations asked of models, as it was written down: the session and each entry."""
+    for session, entries in scored.get("asked", {}).items():
+        for ref, tokens, cost_usd, calls, cached, failed in entries:
+            yield session, Entry(ref, Tokens(*tokens), cost_usd, calls, cached, failed)
+
+
+def folded(
+    progress: Progress, records: RecordStore, trials: int, instances: Sequence[Instance], broker: Broker | None
+) -> Iterator[tuple[Chunk, list[dict[str, Any]]]]:
+    """The items of a run in order, a few hundred at a time, as an evaluation's answered chunks, and their records.
+
+    The ledger of the broker is begun anew, and booked with what the log says.
+    """
+    if broker is not None:
+        broker.ledger = Ledger()
+    sessions = [instance.session for instance in instances]
+    for start in range(0, len(progress), ITEMS_AT_ONCE):
+        items = range(start, min(start + ITEMS_AT_ONCE, len(progress)))
+        given = [_record(progress, records, trials, item) for item in items]
+        outcomes = [_outcomes(progress, item, sessions) for item in items]
+        ids = [
+            id_on_the_wire(record["id"], item % trials + 1, trials) for item, record in zip(items, given, strict=True)
+        ]
+        clusters = _clusters(records, trials, items, given)
+        chunk = Chunk(
+            Packed(msgpack.packb(given, use_bin_type=True)),
+            ids,
+            list(items),
+            clusters,
+            record_ids=[record["id"] for record in given],
+            trials=[item % trials + 1 for item in items],
+        )
+        chunk.columns = {session: [of_item[session] for of_item in outcomes] for session in sessions}
+        if broker is not None:
+            for item, record_id in zip(items, ids, strict=True):
+                for session, entry in entries_of(progress.scored(item) or {}):
+                    broker.ledger.book(session, record_id, entry)
+        yield chunk, given
+
+
+def _record(progress: Progress, records: RecordStore, trials: int, item: int) -> dict[str, Any]:
+    number, trial = divmod(item, trials)
+    record, answer = records[number], progress.generated(item)
+    if answer is None:
+        record.pop("output", None)
+        return record
+    return record_of_item(record, answer, trial + 1)
+
+
+def _outcomes(progress: Progress, item: int, sessions: Sequence[int]) -> Mapping[int, Outcome]:
+    scored = progress.scored(item)
+    if scored is not None:
+        return {session: tuple(outcome) for session, outcome in scored["outcomes"].items()}
+    answer = progress.generated(item)
+    outcome = ("error", answer["error"]) if answer is not None and "error" in answer else _NOT_REACHED
+    return dict.fromkeys(sessions, outcome)
+
+
+def _clusters(
+    records: RecordStore, trials: int, items: Iterable[int], given: Sequence[Mapping[str, Any]]
+) -> list[str] | None:
+    """The clusters that the spec names; else the trials of a record are one."""
+    if records.clusters is not None:
+        return [records.clusters[item // trials] for item in items]
+    return [record["id"] for record in given] if trials > 1 else None
+
+
+class TrialSums:
+    """pass@k and pass^k of every pass/fail metric.
+
+    Args:
+        instances: the evaluators.
+        gate_metrics: the metrics that gates name.
+        trials: of each record.
+        level: of the intervals.
+    """
+
+    def __init__(self, instances: Sequence[Instance], gate_metrics: Sequence[str], trials: int, level: float) -> None:
+        self._sums: list[tuple[Instance, str, PassAtK]] = []
+        for instance in instances:
+            if instance.info.scope != "record":
+                continue
+            # A user's own function may pass or fail without having said so before.
+            for output in instance.info.outputs or (OutputInfo("", "pass"),):
+                metric = instance.metric(output.name)
+                # Of a number only a gate says that 1 is meant as a success.
+                if ks := wanted_ks(metric, gate_metrics, trials if output.kind == "pass" else 1):
+                    self._sums.append((instance, output.name, PassAtK(metric, instance.name, ks, level=level)))
+        self._passes: set[str] = set()
+
+    def add(self, chunk: Chunk) -> None:
+        """Take in a chunk whose outcomes are tallied."""
+        ids = chunk.record_ids or chunk.ids
+        for instance, name, sums in self._sums:
+            for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
+                trial = self._trial(outcome or _NOT_REACHED, name, sums.metric)
+                if trial is not None:
+                    sums.add(record_id, trial)
+
+    def _trial(self, outcome: Outcome, name: str, metric: str) -> Trial | None:
+        kind, payload = outcome
+        if kind in _UNSCORED:
+            return _UNSCORED[kind]
+        if kind != "scored":
+            return None
+        for score in payload:
+            if (score.get("name") or "") == name and "label" not in score:
+                self._passes.add(metric)
+                passed = score["passed"] if "passed" in score else succeeded(score["value"])
+                return "passed" if passed else "failed"
+        return None
+
+    def summaries(self) -> dict[str, list[Summary]]:
+        """By the metric that they are of; one that never passed or failed has none."""
+        return {sums.metric: sums.summaries() for _, _, sums in self._sums if sums.metric in self._passes}
+
+
+class Slices:
+    """Summaries of the records that share a value of a metadata key.
+
+    Args:
+        keys: of the metadata.
+        make_tallies: makes one tally for each evaluator.
+
+    Attributes:
+        overflown: the keys that have more than a thousand values, of which the first thousand are summed up.
+    """
+
+    def __init__(self, keys: Sequence[str], make_tallies: Callable[[], list[Tally]]) -> None:
+        self._keys = keys
+        self._make = make_tallies
+        self._tallies: dict[tuple[str, str], list[Tally]] = {}
+        self.overflown: set[str] = set()
+
+    def add(self, chunk: Chunk, records: Sequence[Mapping[str, Any]]) -> None:
+        """Take in a chunk whose outcomes are tallied."""
+        for key in self._keys:
+            places: dict[str, list[int]] = {}
+            for index, record in enumerate(records):
+                value = slice_value(record.get("metadata", {}).get(key))
+                if value is not None:
+                    places.setdefault(value, []).append(index)
+            for value, indices in places.items():
+                self._add(key, value, chunk, indices)
+
+    def _add(self, key: str, value: str, chunk: Chunk, indices: Sequence[int]) -> None:
+        tallies = self._tallies.get((key, value))
+        if tallies is None:
+            if sum(of_key == key for of_key, _ in self._tallies) >= MOST_SLICES:
+                self.overflown.add(key)
+                return
+            tallies = self._tallies[key, value] = self._make()
+        clusters = None if chunk.clusters is None else [chunk.clusters[index] for index in indices]
+        for tally in tallies:
+            column = chunk.columns[tally.instance.session]
+            tally.add([column[index] for index in indices], clusters)
+
+    def summaries(self) -> dict[tuple[str, str], list[Summary]]:
+        """By key and value, in the order of their names."""
+        return {
+            named: [summary for tally in tallies for summary in tally.summaries(None)]
+            for named, tallies in sorted(self._tallies.items())
+        }
+
+
+class PairedValues:
+    """The values of some metrics by record, for gates that compare with a baseline.
+
+    Args:
+        metrics: their names.
+        instances: the evaluators.
+    """
+
+    def __init__(self, metrics: Iterable[str], instances: Sequence[Instance]) -> None:
+        self.values = {metric: RecordValues() for metric in metrics}
+        self._instances = instances if self.values else ()
+
+    def add(self, chunk: Chunk) -> None:
+        """Take in a chunk whose outcomes are tallied."""
+        ids = chunk.record_ids or chunk.ids
+        for instance in self._instances:
+            for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
+                for score in outcome[1] if outcome is not None and outcome[0] == "scored" else ():
+                    values = self.values.get(instance.metric(score.get("name") or ""))
+                    value = score.get("passed", score.get("value"))
+                    if values is not None and value is not None:
+                        values.add(record_id, float(value))

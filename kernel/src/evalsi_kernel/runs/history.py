@@ -1,0 +1,122 @@
+"""What a run says of itself in its log: what it was begun with, its attempts and its states; and whether it may go on.
+
+It must not know items.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.run_folder import RunFolder
+
+State = Literal["planned", "preparing", "running", "scoring", "gating", "succeeded", "failed", "error", "cancelled"]
+FINISHED = frozenset({"succeeded", "failed"})
+"""A run in one of these is over: the same command begins a new one."""
+_LONGEST_SHOWN = 60
+
+
+class History:
+    """The notes of a run, and their summary in `run.json`, which is only for those who list runs.
+
+    Args:
+        folder: of the run.
+        progress: of the run, whose log holds the notes.
+    """
+
+    def __init__(self, folder: RunFolder, progress: Progress) -> None:
+        self._folder = folder
+        self._progress = progress
+
+    @property
+    def begun(self) -> Mapping[str, Any] | None:
+        """What the run was begun with; None where it was not begun yet."""
+        return next((note for note in self._progress.notes if note["note"] == "run"), None)
+
+    @property
+    def state(self) -> State | None:
+        """The last state."""
+        states = [note["state"] for note in self._progress.notes if note["note"] == "state"]
+        return states[-1] if states else None
+
+    @property
+    def attempts(self) -> int:
+        """How often it was worked on."""
+        return sum(note["note"] == "attempt" for note in self._progress.notes)
+
+    def begin(self, inputs: Mapping[str, Any], spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write down what it is begun with."""
+        self._progress.note(note="run", at=now(), inputs=inputs, spec=spec, **about)
+        self.enter("planned")
+
+    def attempt(self, kept: int) -> None:
+        """Write down that it is worked on, with so many items done before."""
+        self._progress.note(note="attempt", at=now(), kept=kept, process=os.getpid())
+
+    def enter(self, state: State, **about: Any) -> None:
+        """Write down a change of state."""
+        self._progress.note(note="state", state=state, at=now(), **about)
+        self._summarise(state, about)
+
+    def _summarise(self, state: State, about: Mapping[str, Any]) -> None:
+        begun = self.begun or {}
+        summary = {
+            "id": self._folder.id,
+            **{key: begun.get(key) for key in ("name", "project", "labels", "items", "trials", "spec_file")},
+            "state": state,
+            "started_at": begun.get("at"),
+            "updated_at": now(),
+            "done": self._progress.count_done(),
+            "attempts": self.attempts,
+            **about,
+        }
+        unfinished = self._folder.path / f".run-{secrets.token_hex(4)}.tmp"
+        unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1))
+        unfinished.replace(self._folder.path / "run.json")
+
+    def check_unchanged(self, inputs: Mapping[str, Any]) -> None:
+        """Refuse to go on with other inputs than those it was begun with; raises `ConfigError`, `run.changed`."""
+        begun = self.begun
+        assert begun is not None
+        changes = list(_changes("", begun["inputs"], json.loads(json.dumps(inputs))))
+        if changes:
+            raise ConfigError(
+                f"The run {self._folder.id} is not finished, and what it was begun with has changed: "
+                f"{'; '.join(changes)}.",
+                "Undo the change to go on, or begin a new run with --fresh.",
+                code="run.changed",
+            )
+
+
+def now() -> str:
+    """The time, for a person: nothing is decided by it, since clocks may go backwards."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _changes(place: str, old: Any, new: Any) -> list[str]:
+    """What differs, one phrase a place."""
+    if old == new:
+        return []
+    if isinstance(old, dict) and isinstance(new, dict):
+        found = []
+        for key in [*old, *(key for key in new if key not in old)]:
+            inner = f"{place}.{key}" if place else key
+            if key not in old:
+                found.append(f"{inner} is new")
+            elif key not in new:
+                found.append(f"{inner} is gone")
+            else:
+                found += _changes(inner, old[key], new[key])
+        return found
+    return [f"{place} was {_shown(old)} and is {_shown(new)}"]
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

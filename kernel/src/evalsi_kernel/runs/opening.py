@@ -1,0 +1,130 @@
+"""What a run needs besides its data: the target, its caller within budget and pace, the broker, the packs' pools.
+
+It must not know what is asked of any of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from evalsi_kernel.broker.budget import TARGET, Budget
+from evalsi_kernel.broker.caller import Caller
+from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
+from evalsi_kernel.connection import not_bound
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.extensions import Extensions, open_target, price_file, read_prices
+from evalsi_kernel.pool import Pool
+from evalsi_kernel.runs.generation import Usage
+from evalsi_kernel.runs.request import RunRequest
+from evalsi_kernel.runs.spec import BudgetSpec
+from evalsi_kernel.runs.target import Bounds, Target, TargetSettings
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.planning import Plan
+    from evalsi_kernel.request import Listener
+
+
+def settings_with_budget(models: BrokerSettings | None, budget: BudgetSpec) -> BrokerSettings | None:
+    """The models within what the spec allows them as well."""
+    if models is None:
+        return None
+    return models._replace(
+        max_tokens=_least(models.max_tokens, budget.max_judge_tokens),
+        max_usd=_least(models.max_usd, budget.max_judge_usd),
+    )
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+    given = [value for value in (one, other) if value is not None]
+    return min(given) if given else None
+
+
+@asynccontextmanager
+async def target_of(request: RunRequest, extensions: Extensions) -> AsyncIterator[Target]:
+    """The target, until the block is left."""
+    spec = request.document.spec.target
+    target = open_target(TargetSettings(spec.connector, spec.options, request.folder, spec.max_concurrency), extensions)
+    try:
+        yield target
+    finally:
+        await target.close()
+
+
+def caller_of(
+    target: Target, request: RunRequest, *, bounds: Bounds, spent: Usage, extensions: Extensions, listener: Listener
+) -> Caller:
+    """What makes the calls to a target.
+
+    Args:
+        target: what is called.
+        request: what the host asks.
+        bounds: what the target says of its first call.
+        spent: what earlier attempts took; an unknown part counts as nothing, since it was not held then either.
+        extensions: where prices come from.
+        listener: hears when a provider asks to wait.
+
+    Raises:
+        ConfigError: there is a budget that cannot be held, because the target does not know what it takes.
+    """
+    limits = request.document.spec.budget
+    provider = target.provider
+    shipped = price_file(provider, extensions) if provider else None
+    own = None if request.models is None else request.models.prices
+    prices = PriceTable.load(
+        [path for path in (shipped, own) if path is not None], lambda path: read_prices(path, extensions)
+    )
+    for name, limit in (("max_target_tokens", limits.max_target_tokens), ("max_target_usd", limits.max_target_usd)):
+        if limit is not None and (bounds.input_tokens is None or bounds.output_tokens is None):
+            raise ConfigError(
+                f"spec.budget.{name} cannot be held: the target {request.document.spec.target.connector} does not "
+                "know beforehand what a call may take.",
+                "Leave it out, or use budget.max_wall_clock.",
+            )
+    budget = Budget(limits.max_target_tokens, limits.max_target_usd, TARGET)
+    budget.begin_with((spent.input_tokens or 0) + (spent.output_tokens or 0), spent.cost_usd or 0.0)
+    at_once = request.document.spec.target.max_concurrency
+    return Caller(ModelSettings(target.model, provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
+
+
+class Ready(NamedTuple):
+    """What scores: the broker that answers its questions, None where nothing may be asked, and the pools."""
+
+    broker: Broker | None
+    pools: Sequence[Pool]
+
+
+@asynccontextmanager
+async def scorers(
+    plan: Plan, models: BrokerSettings | None, extensions: Extensions, listener: Listener
+) -> AsyncIterator[Ready]:
+    """The pools of a plan, started, and the broker, until the block is left."""
+    async with AsyncExitStack() as stack:
+        broker = None
+        if models is not None:
+            from evalsi_kernel.broker_opening import open_broker  # What a run without a judge need not load.
+
+            broker = await open_broker(models, extensions, keep_replies=False, folder=None, on_note=listener.on_note)
+            stack.push_async_callback(broker.close)
+        answer = not_bound if broker is None else broker.answer
+        pools = [Pool(group.launch, group.openings, group.limits, group.first, answer) for group in plan.groups]
+        try:
+            failures = await asyncio.gather(*(pool.start() for pool in pools), return_exceptions=True)
+            for failure in failures:
+                if isinstance(failure, BaseException):
+                    raise failure
+            yield Ready(broker, pools)
+        except BaseException:
+            for pool in pools:
+                pool.abort()
+            raise
+        finally:
+            await asyncio.gather(*(pool.close() for pool in pools))

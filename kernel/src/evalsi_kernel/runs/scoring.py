@@ -1,0 +1,232 @@
+"""The answers of a run, scored as they come: gathered into chunks, sent to the pools, their outcomes written down.
+
+Evaluators with a condition come after all others, on the records of which it holds. It must not know how an answer
+came about, nor what outcomes add up to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgpack
+
+from evalsi_kernel.chunks import Chunk, Outcome
+from evalsi_kernel.gates.conditions import Condition, ConditionError
+from evalsi_kernel.instances import Instance
+from evalsi_kernel.pool import Pool
+from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
+from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import Packed
+from evalsi_protocol.limits import TARGET_FRAME_BYTES
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
+
+LINGER_S = 0.005
+"""While the packs have work, answers that come close together go to them in one chunk."""
+CHUNKS_AT_ONCE = 12
+
+
+class Ready(NamedTuple):
+    """An item that waits to be scored.
+
+    Args:
+        item: its number.
+        answer: what the target answered.
+        kept: outcomes of an earlier attempt that stand, by session; the others are asked for.
+    """
+
+    item: int
+    answer: Mapping[str, Any]
+    kept: Mapping[int, Outcome]
+
+
+class Scoring:
+    """Scores answers.
+
+    Args:
+        records: of the run.
+        trials: of each record.
+        instances: the evaluators.
+        conditions: session → when it scores; the others always do.
+        pools: of their packs, started.
+        progress: where outcomes are written down.
+        broker: knows what an evaluation asked a judge; None without one.
+        on_scored: hears of each item once its outcomes are written down.
+    """
+
+    def __init__(
+        self,
+        records: RecordStore,
+        trials: int,
+        *,
+        instances: Sequence[Instance],
+        conditions: Mapping[int, Condition],
+        pools: Sequence[Pool],
+        progress: Progress,
+        broker: Broker | None,
+        on_scored: Callable[[int, Mapping[int, Outcome]], None],
+    ) -> None:
+        self._records = records
+        self._trials = trials
+        self._instances = {instance.session: instance for instance in instances}
+        self._conditions = conditions
+        self._pools = pools
+        self._progress = progress
+        self._broker = broker
+        self._on_scored = on_scored
+        most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in pools))
+        self._slots = asyncio.Semaphore(most)
+        self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def put(self, ready: Ready) -> None:
+        """Take an answer; waits while too many others wait."""
+        await self._ready.put(ready)
+
+    async def end(self) -> None:
+        """Say that no more answers come."""
+        await self._ready.put(None)
+
+    async def run(self) -> None:
+        """Score until the end that `end` announces; raises what a task raised."""
+        try:
+            while (first := await self._ready.get()) is not None:
+                await self._slots.acquire()
+                self._raise_failures()
+                task = asyncio.create_task(self._score(await self._gathered(first)))
+                self._tasks.add(task)
+                task.add_done_callback(lambda _: self._slots.release())
+            if self._tasks:
+                await asyncio.gather(*self._tasks)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _raise_failures(self) -> None:
+        for task in [task for task in self._tasks if task.done()]:
+            self._tasks.discard(task)
+            task.result()
+
+    async def _gathered(self, first: Ready) -> list[Ready]:
+        """The answers that are there, up to what a frame holds."""
+        if self._tasks:
+            await asyncio.sleep(LINGER_S)
+        batch, size = [first], _size(first)
+        while size < TARGET_FRAME_BYTES and not self._ready.empty():
+            one = self._ready.get_nowait()
+            if one is None:
+                self._ready.put_nowait(None)  # The end is for the loop.
+                break
+            batch.append(one)
+            size += _size(one)
+        return batch
+
+    async def _score(self, batch: Sequence[Ready]) -> None:
+        chunk, records = self._chunk(batch)
+        always = [
+            tuple(session for session in pool.sessions if session not in self._conditions) for pool in self._pools
+        ]
+        await self._ask(chunk, batch, always)
+        for session in sorted(self._conditions):
+            chunk.expect((session,))
+            self._hold_to_condition(chunk, session, records)
+            await self._ask(chunk, batch, [(session,) if session in pool.sessions else () for pool in self._pools])
+        self._write_down(chunk, batch)
+
+    def _chunk(self, batch: Sequence[Ready]) -> tuple[Chunk, list[dict[str, Any]]]:
+        ids, records = [], []
+        for ready in batch:
+            number, trial = divmod(ready.item, self._trials)
+            record = record_of_item(self._records[number], ready.answer, trial + 1)
+            record["id"] = id_on_the_wire(record["id"], trial + 1, self._trials)
+            ids.append(record["id"])
+            records.append(record)
+        packed = Packed(msgpack.packb(records, use_bin_type=True))
+        return Chunk(packed, ids, [ready.item for ready in batch]), records
+
+    async def _ask(self, chunk: Chunk, batch: Sequence[Ready], sessions: Sequence[tuple[int, ...]]) -> None:
+        """Have the pools answer for these sessions where nothing is answered yet, and wait until they have."""
+        for of_pool in sessions:
+            chunk.expect(tuple(session for session in of_pool if session not in chunk.columns))
+        self._put_kept(chunk, batch)
+        if not chunk.unanswered:
+            return
+        answered = asyncio.Event()
+        chunk.when_answered = answered.set
+        for pool, of_pool in zip(self._pools, sessions, strict=True):
+            if of_pool:
+                await pool.submit(chunk, of_pool)
+                pool.grow()
+        await answered.wait()
+        chunk.when_answered = None
+
+    def _put_kept(self, chunk: Chunk, batch: Sequence[Ready]) -> None:
+        """Outcomes that need not be asked for: those that stand, and those of records that cannot be sent."""
+        for index, ready in enumerate(batch):
+            refusal = self._records.refusals.get(ready.item // self._trials)
+            for session in chunk.columns:
+                if refusal is not None:
+                    chunk.put(session, index, ("error", refusal.to_body()))
+                elif session in ready.kept:
+                    chunk.put(session, index, ready.kept[session])
+
+    def _hold_to_condition(self, chunk: Chunk, session: int, records: Sequence[Mapping[str, Any]]) -> None:
+        """Answer for the records of which the condition does not hold."""
+        condition = self._conditions[session]
+        for index, record in enumerate(records):
+            if chunk.columns[session][index] is not None:
+                continue
+            try:
+                if condition.holds({"record": record, "scores": self._scores(chunk, index)}):
+                    continue
+                outcome: Outcome = ("skipped", {"reason": f"when is false: {condition.source}"})
+            except ConditionError as error:
+                wire = WireError("config.condition", str(error), "Mend the evaluator's when.", "config")
+                outcome = ("error", wire.to_body())
+            chunk.put(session, index, outcome)
+
+    def _scores(self, chunk: Chunk, index: int) -> dict[str, Any]:
+        """metric → value of the evaluators that have scored this record: a number, 1.0 for a pass, or a label."""
+        scores: dict[str, Any] = {}
+        for session, column in chunk.columns.items():
+            outcome = column[index]
+            for score in outcome[1] if outcome is not None and outcome[0] == "scored" else ():
+                value = score.get("value", score.get("label"))
+                if "passed" in score:
+                    value = float(score["passed"])
+                scores[self._instances[session].metric(score.get("name") or "")] = value
+        return scores
+
+    def _write_down(self, chunk: Chunk, batch: Sequence[Ready]) -> None:
+        asking = [] if self._broker is None else self._broker.ledger.sessions
+        for index, ready in enumerate(batch):
+            outcomes = {session: column[index] or _UNANSWERED for session, column in chunk.columns.items()}
+            if any(outcome[0] == "cancelled" for outcome in outcomes.values()):
+                continue  # The run was stopped: it is asked again by the next attempt.
+            body: dict[str, Any] = {"outcomes": outcomes}
+            if self._broker is not None:
+                taken = {session: self._broker.ledger.take(session, chunk.ids[index]) for session in asking}
+                entries = {session: entries for session, entries in taken.items() if entries}
+                if entries:
+                    body["asked"] = entries
+                if self._broker.broken is not None and any(outcome[0] == "error" for outcome in outcomes.values()):
+                    continue  # No judge answers any more: these are to be asked again, not to be errors for good.
+            self._progress.add_scored(
+                ready.item, body, failed=any(outcome[0] == "error" for outcome in outcomes.values())
+            )
+            self._on_scored(ready.item, outcomes)
+
+
+_UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})
+
+
+def _size(ready: Ready) -> int:
+    """About how much an answer takes."""
+    output = ready.answer.get("output", "")
+    return 512 + (len(output) if isinstance(output, str) else 2048)
