@@ -1,7 +1,7 @@
 """The evalsi command.
 
-Before anything else is loaded it sets how seldom Python looks for garbage: loading makes thousands of objects that stay,
-and the search among them costs a tenth of a short command.
+Before anything else is loaded it sets how seldom Python looks for garbage: loading makes thousands of objects that
+stay, and the search among them costs a tenth of a short command.
 """
 
 import gc
