@@ -50,7 +50,12 @@ def add_model_flags(parser: argparse.ArgumentParser) -> None:
     add("--judge-max-tokens", type=int, metavar="N", help="the most that a reply may take (16000)")
     add("--judge-temperature", type=float, metavar="T", help="of sampling; the provider's own by default")
     add("--judge-timeout", type=float, metavar="S", help="how many seconds one call may take (120)")
-    add("--judge-max-in-flight", type=int, metavar="N", help="calls at once at most; fewer where asked for (256)")
+    add(
+        "--judge-max-in-flight",
+        type=int,
+        metavar="N",
+        help="calls at once at most, and records; fewer where asked for (256)",
+    )
     add("--judge-batch", action="store_true", help="ask in batches: half the price, and hours until they are answered")
     add("--judge-budget-usd", type=float, metavar="USD", help="what all calls together may cost")
     add("--judge-budget-tokens", type=int, metavar="N", help="what all calls together may take")

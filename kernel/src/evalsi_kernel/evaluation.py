@@ -49,8 +49,7 @@ def evaluate(
         local,
         concurrency=request.concurrency,
         processes=request.processes,
-        bound=frozenset() if request.models is None else request.models.capabilities,
-        is_batched=request.models is not None and request.models.batch,
+        models=request.models,
         on_progress=listener.on_note,
     )
     try:

@@ -6,9 +6,9 @@ It must not know records.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.catalog import Catalog
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
@@ -21,9 +21,12 @@ from evalsi_kernel.refs import CustomRef, parse_ref
 from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.suggestions import did_you_mean
 
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.settings import BrokerSettings
+
 Progress = Callable[[str], None]
-# Records in flight where no number is given: of functions that wait for who knows what, and of packs that wait for a
-# model, whose provider says by itself when it is too many.
+# Records in flight where no number is given: of functions that wait for who knows what, and at least of packs that wait
+# for a model, whose provider says by itself when it is too many.
 CONCURRENCY, WIDE_CONCURRENCY = 16, 64
 BATCH_CONCURRENCY = 5_000
 """Where a judge is asked in batches: each record in flight may be a question of the next one."""
@@ -98,8 +101,7 @@ def make_plan(
     *,
     concurrency: int | None,
     processes: int | None = None,
-    bound: frozenset[str] = frozenset(),
-    is_batched: bool = False,
+    models: BrokerSettings | None = None,
     on_progress: Progress | None = None,
 ) -> Plan:
     """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
@@ -114,15 +116,14 @@ def make_plan(
     found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
     found = _with_checked_params(found)
     _check_names(found)
-    _check_asks(found, bound)
+    _check_asks(found, frozenset() if models is None else models.capabilities)
     groups: dict[str, Group] = {}
     packs: dict[str, PackInfo] = {}
     instances = []
     for session, one in enumerate(found, 1):
         if one.key not in groups:
-            waits = is_batched and any("judge" in other.info.asks for other in found if other.key == one.key)
-            of_group = concurrency or (BATCH_CONCURRENCY if waits else None)
-            groups[one.key] = _group(one, of_group, processes, on_progress)
+            asks = {capability for other in found if other.key == one.key for capability in other.info.asks}
+            groups[one.key] = _group(one, concurrency or _of_asking(asks, models), processes, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
         instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
@@ -246,6 +247,15 @@ def _check_names(found: Sequence[_Found]) -> None:
                     "Give one another name: name=evaluator.",
                 )
             metrics[metric] = one.want.ref or one.name
+
+
+def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
+    """Records in flight of a pack that asks models: as many as calls, or to fill a batch; None where it asks none."""
+    if models is None or not models.capabilities & asks:
+        return None
+    if models.batch and "judge" in asks:
+        return BATCH_CONCURRENCY
+    return max(WIDE_CONCURRENCY, *(model.max_in_flight for model in models.roles.values()))
 
 
 def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:

@@ -26,8 +26,8 @@ class Request(NamedTuple):
         params: evaluator's name → its params, for those that do not carry their own.
         mapping: field → path, from `--map`.
         limit: score so many records only; None scores all.
-        concurrency: records in flight at once where evaluators wait; None takes 16, 64 where a pack asks a judge,
-            or 5,000 where it asks in batches.
+        concurrency: records in flight at once where evaluators wait; None takes 16, as many as calls to models (at
+            least 64) where a pack asks one, or 5,000 where it asks in batches.
         processes: of a pack that computes; None takes one a core.
         cluster_by: the metadata key that names a record's cluster.
         confidence: level of the intervals, between 0 and 1.

@@ -155,7 +155,8 @@ def evaluate(
         mapping: record field → column, such as `{"input": "question"}`.
         params: evaluator's name → its params.
         limit: score so many records only.
-        concurrency: records in flight at once where evaluators wait; None takes 16, 64 with a judge, 5,000 in batches.
+        concurrency: records in flight at once where evaluators wait; None takes 16, with a judge as many as its
+            `max_in_flight` (256; never less than 64), in batches 5,000.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
         confidence, ci: level of the intervals; "auto" or "bootstrap".
         judge: the model that judges, by name or as a dict such as `{"model": …, "base_url": …}`; there is no default.

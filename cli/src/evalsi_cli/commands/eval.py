@@ -56,7 +56,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="set a param (JSON when it parses as JSON)",
     )
     add("--limit", type=int, metavar="N", help="score the first N records only")
-    add("--concurrency", type=int, metavar="N", help="records in flight where evaluators wait (16; 64 for a judge)")
+    add(
+        "--concurrency",
+        type=int,
+        metavar="N",
+        help="records in flight where evaluators wait (16; for a judge as many as calls)",
+    )
     add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
     add("--cluster-by", metavar="KEY", help="metadata key of correlated records; intervals then respect it")
     add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")

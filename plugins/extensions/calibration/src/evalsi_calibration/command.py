@@ -60,7 +60,12 @@ class Calibrate:
         add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="which column is which field")
         add("--param", action="append", default=[], metavar="NAME.KEY=VALUE", help="set a param of the evaluator")
         add("--limit", type=int, metavar="N", help="read the first N records only")
-        add("--concurrency", type=int, metavar="N", help="records in flight where evaluators wait (16; 64 for a judge)")
+        add(
+            "--concurrency",
+            type=int,
+            metavar="N",
+            help="records in flight where evaluators wait (16; for a judge as many as calls)",
+        )
         add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")
         add("--output", type=Path, metavar="FILE", help="write the record of the calibration there, as JSON")
         add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
