@@ -96,8 +96,7 @@ def execute(request: RunRequest, catalog: Catalog, extensions: Extensions, *, li
         None,
         concurrency=request.concurrency,
         processes=request.processes,
-        bound=frozenset() if models is None else models.capabilities,
-        is_batched=models is not None and models.batch,
+        models=models,
         on_progress=listener.on_note,
     )
     try:
