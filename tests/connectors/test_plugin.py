@@ -13,6 +13,7 @@ import pluggy
 import pytest
 
 from evalsi_connectors import plugin
+from evalsi_connectors.price_files import read_prices
 from evalsi_kernel import extensions as kernel_extensions
 from evalsi_kernel.broker.connector import BatchConnector, ConnectorSettings
 from evalsi_kernel.broker.prices import PriceTable
@@ -26,7 +27,7 @@ PRICES = Path(plugin.__file__).with_name("prices.toml")
 def test_the_extension_provides_what_its_hooks_answer_to() -> None:
     manifest = tomllib.loads(resources.files("evalsi_connectors").joinpath("extension.toml").read_text("utf-8"))
 
-    assert manifest["provides"] == {"connectors": list(BOTH)}
+    assert manifest["provides"] == {"connectors": list(BOTH), "price_files": True}
     assert manifest["module"] == plugin.__name__
 
 
@@ -50,7 +51,8 @@ def test_the_hooks_carry_pluggys_mark() -> None:
     manager = pluggy.PluginManager("evalsi")
     manager.register(plugin)
 
-    assert {hook.name for hook in manager.get_hookcallers(plugin) or ()} == {"evalsi_connector", "evalsi_prices"}
+    hooks = {hook.name for hook in manager.get_hookcallers(plugin) or ()}
+    assert hooks == {"evalsi_connector", "evalsi_prices", "evalsi_read_prices"}
 
 
 def test_loading_the_extension_imports_no_client() -> None:
@@ -83,7 +85,7 @@ def test_the_prices_go_with_both_providers_and_can_be_read(provider: str) -> Non
     path = price_file(provider, default_extensions())
 
     assert path == PRICES
-    table = PriceTable.load([PRICES])
+    table = PriceTable.load([PRICES], read_prices)
     assert table.version
     assert table.as_of
 
@@ -106,7 +108,7 @@ def test_the_prices_go_with_both_providers_and_can_be_read(provider: str) -> Non
 def test_a_price_stands_for_a_model_and_its_dated_versions_and_for_no_other(
     provider: str, model: str, is_known: bool
 ) -> None:
-    assert (PriceTable.load([PRICES]).price(provider, model) is not None) == is_known
+    assert (PriceTable.load([PRICES], read_prices).price(provider, model) is not None) == is_known
 
 
 def test_reading_from_a_cache_is_never_dearer_than_the_prompt_and_writing_never_cheaper() -> None:

@@ -32,6 +32,7 @@ suffixes = [".lake"]             # --data x.lake; the longest fitting end of a f
 stdin = false                    # --data -
 intervals = []                   # --ci NAME
 connectors = []                  # --judge-provider NAME
+price_files = false              # reads files of prices
 judge_cache = false              # keeps the replies of models from run to run
 batches = false                  # answers questions in batches (--judge-batch)
 environments = false             # builds the environments of packs

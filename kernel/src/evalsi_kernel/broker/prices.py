@@ -1,24 +1,46 @@
 """What models cost: the table that files of prices make, and the cost of a call by it, known or unknown.
 
-It must not know where the files come from (`price_files` reads them), nor who pays.
+It must not know where the files come from, nor who reads them (an extension does) or who pays.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Tokens
 from evalsi_kernel.broker.by_content import once_by_content
-from evalsi_kernel.broker.price_files import Price, read_prices
 
 ANY_END = "*"
 _PER_MILLION = 1_000_000
 # The marks of a message's role and ends, and what a provider adds of its own to a prompt that asks for structure.
 _MESSAGE_TOKENS = 16
 _PROMPT_TOKENS = 512
+
+
+class Price(NamedTuple):
+    """USD per million tokens: of the prompt, the reply, and the parts of the prompt that touch the provider's cache."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+
+class PriceFile(NamedTuple):
+    """What a file says.
+
+    Args:
+        prices: name of a model → price.
+        version: as the file says it; one that says none is known by its content.
+        as_of: the day when the prices were right, such as "2026-11-03"; None where it is not said.
+    """
+
+    prices: Mapping[str, Price]
+    version: str
+    as_of: str | None
 
 
 class PriceTable:
@@ -38,13 +60,13 @@ class PriceTable:
         self._found: dict[tuple[str, str], Price | None] = {}
 
     @classmethod
-    def load(cls, paths: Sequence[Path]) -> PriceTable:
-        """The table of some TOML files; of one name the last file's price counts.
+    def load(cls, paths: Sequence[Path], read: Callable[[Path], PriceFile]) -> PriceTable:
+        """The table of some files; of one name the last file's price counts.
 
         Raises:
             ConfigError: a file cannot be read, or something in it does not fit; the message names the lines.
         """
-        files = [read_prices(path) for path in dict.fromkeys(paths)]
+        files = [read(path) for path in dict.fromkeys(paths)]
         prices: dict[str, Price] = {}
         for file in files:
             prices |= file.prices

@@ -14,6 +14,7 @@ from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.broker.prices import PriceFile
 
 
 @hookimpl
@@ -39,6 +40,14 @@ def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
 def evalsi_prices(provider: str) -> Path | None:
     """The file of prices that both providers share; it names only what their own pages state."""
     return Path(__file__).with_name("prices.toml") if provider in ("openai-compatible", "anthropic") else None
+
+
+@hookimpl
+def evalsi_read_prices(path: Path) -> PriceFile:
+    """The prices of a TOML file; raises `ConfigError` for what does not fit in it, with its line."""
+    from .price_files import read_prices
+
+    return read_prices(path)
 
 
 def _require_anthropic() -> None:

@@ -13,8 +13,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from evalsi_kernel.broker.prices import Price, PriceFile
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.problems import Problem, told
 from evalsi_kernel.suggestions import choose
@@ -24,31 +25,8 @@ _KEYS = ("version", "as_of", "models")
 _EXAMPLE = '[models."openai/gpt-5"]'
 
 
-class Price(NamedTuple):
-    """USD per million tokens: of the prompt, the reply, and the parts of the prompt that touch the provider's cache."""
-
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
-
-
 _PARTS = Price._fields
 _NEEDED = ("input", "output")
-
-
-class PriceFile(NamedTuple):
-    """What a file says.
-
-    Args:
-        prices: name of a model → price.
-        version: as the file says it; one that says none is known by its content.
-        as_of: the day when the prices were right, such as "2026-11-03"; None where it is not said.
-    """
-
-    prices: Mapping[str, Price]
-    version: str
-    as_of: str | None
 
 
 def read_prices(path: Path) -> PriceFile:
