@@ -1,8 +1,11 @@
 """The hooks are a contract: each one is documented, and its page is the one that the code gives."""
 
+import ast
+import importlib
 import inspect
 import typing
 from types import FunctionType
+from typing import Any
 
 import pytest
 
