@@ -1,4 +1,4 @@
-"""Owns the command `evalsi report`: flags in, files out.
+"""Owns the command `evalsi report`: flags in, reports out.
 
 It must not know how a report looks.
 """
@@ -6,9 +6,23 @@ It must not know how a report looks.
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
+
+from .figures import size
+from .html_page import html_page
+from .json_digest import json_digest
+from .junit import junit
+from .markdown_page import markdown_page
+from .output import FORMATS, Output, parse_outputs, write_whole
+from .redaction import parse_redaction
+from .report import ReportData, read_report
+
+OK = 0
+MOST_WORST = 200
 
 
 class Report:
@@ -19,8 +33,69 @@ class Report:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
-        parser.add_argument("results", help="the results file of `evalsi eval` or `evalsi run`")
+        add = parser.add_argument
+        add("results", type=Path, metavar="RESULTS", help="results file of `evalsi eval` or `evalsi run`")
+        add(
+            "-o",
+            "--output",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="write there: .html, .md, .json or .junit.xml; - is standard output; may be given several times",
+        )
+        add("--format", choices=FORMATS, help="the form, whatever the file's name (md on standard output)")
+        add("--baseline", type=Path, metavar="FILE", help="an earlier results file: show what changed since")
+        add("--worst", type=int, default=10, metavar="N", help="show the N lowest-scoring records first (10)")
+        add("--title", metavar="TEXT", help="title of the report")
+        add(
+            "--redact",
+            nargs="?",
+            const="inputs,outputs",
+            metavar="PARTS",
+            help="withhold inputs, outputs or both (default), and all that may quote them",
+        )
+        add(
+            "--keep-metadata",
+            action="store_true",
+            help="with --redact, show the records' metadata and slices all the same",
+        )
+        add("--junit-records", action="store_true", help="in JUnit, make each record a test too, not the gates alone")
+        add("--quiet", action="store_true", help="no line about what was written")
 
     def run(self, options: argparse.Namespace) -> int:
-        """Read, fold, write."""
-        raise UsageError("This form is not written yet.", "Wait.")
+        """Check, read, write."""
+        redaction = parse_redaction(options.redact, keeps_metadata=options.keep_metadata)
+        if not 0 <= options.worst <= MOST_WORST:
+            raise UsageError(f"--worst is {options.worst}.", f"Use 0 to {MOST_WORST}.")
+        outputs = parse_outputs(options.output, options.format, options.results)
+        needs_all = any(one.form == "html" or (one.form == "junit" and options.junit_records) for one in outputs)
+        report = read_report(
+            options.results,
+            redaction=redaction,
+            baseline=options.baseline,
+            worst_count=options.worst,
+            title=options.title,
+            all_rows=needs_all,
+        )
+        for output in outputs:
+            _write(report, output, options)
+        return OK
+
+
+def _write(report: ReportData, output: Output, options: argparse.Namespace) -> None:
+    text = _text(report, output.form, with_records=options.junit_records)
+    if output.path is None:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+        return
+    written_bytes = write_whole(output.path, text)
+    if not options.quiet:
+        print(f"{output.path} · {size(written_bytes)} · {report.headline.word.lower()}", file=sys.stderr)
+
+
+def _text(report: ReportData, form: str, *, with_records: bool) -> str:
+    if form == "html":
+        return html_page(report)
+    if form == "md":
+        return markdown_page(report)
+    return json_digest(report) if form == "json" else junit(report, with_records=with_records)

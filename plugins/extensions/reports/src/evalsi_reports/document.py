@@ -1,4 +1,4 @@
-"""Owns the reading of a large JSON object, a member or an element at a time, in memory that does not grow with the file.
+"""Owns the reading of a large JSON object, a member or an element at a time, in memory that does not grow.
 
 It must not know what the members mean.
 """
@@ -76,7 +76,9 @@ class _Window:
             if name not in listed:
                 yield name, self._value()
             elif character != "[":
-                raise ConfigError(f'{self._path}: "{name}" is no list.', "Name a results file that is as it was written.")
+                raise ConfigError(
+                    f'{self._path}: "{name}" is no list.', "Name a results file that is as it was written."
+                )
             else:
                 yield from ((name, element) for element in self._elements())
             self._inside = "the file"

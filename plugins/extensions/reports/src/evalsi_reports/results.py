@@ -1,4 +1,4 @@
-"""Owns a results file as it is read: its head, and its results, records and replies one at a time, checked and redacted.
+"""Owns a results file as it is read: its head, and its results, records and replies one at a time, redacted.
 
 It must not know what is made of them.
 """

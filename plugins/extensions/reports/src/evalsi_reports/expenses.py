@@ -1,0 +1,90 @@
+"""Owns what a run took: calls, tokens, money and time, of the target and of its judges, as label and text.
+
+It must not know where it is shown. What nobody knows is called unknown, never nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .figures import milliseconds, percentile, took, usd
+from .folding import Folded
+
+
+class Fact(NamedTuple):
+    """One line: of whom, what, and how much."""
+
+    of: str
+    label: str
+    text: str
+
+
+def expenses(folded: Folded) -> list[Fact]:
+    """Everything that is known."""
+    manifest = folded.head.manifest
+    facts = list(_target(folded))
+    judge = manifest.get("judge")
+    if isinstance(judge, dict):
+        facts += _judge(judge)
+    if duration := took(manifest.get("started_at"), manifest.get("finished_at")):
+        facts.append(Fact("Run", "time", duration))
+    return facts
+
+
+def total_usd(folded: Folded) -> str | None:
+    """What target and judges cost together; None where neither tells of any cost."""
+    manifest = folded.head.manifest
+    used, judge = manifest.get("target_usage"), manifest.get("judge")
+    bills = [bill for bill in (used, judge) if isinstance(bill, dict) and (bill.get("calls") or bill.get("cost_usd"))]
+    if not bills:
+        costs = folded.usage.get("cost_usd")
+        return usd(sum(costs.known())) if costs is not None else None
+    known = [bill["cost_usd"] for bill in bills if isinstance(bill.get("cost_usd"), int | float)]
+    is_partial = len(known) < len(bills) or any(bill.get("unknown") for bill in bills)
+    return usd(sum(known) if known else None, int(is_partial))
+
+
+def _target(folded: Folded) -> Iterator[Fact]:
+    used = folded.head.manifest.get("target_usage")
+    if isinstance(used, dict):
+        yield from _counts("Target", used, ("calls", "failed"))
+        yield from _tokens("Target", used)
+        yield Fact("Target", "cost", usd(used.get("cost_usd"), used.get("unknown") or 0))
+        latency = used.get("latency_ms")
+        if isinstance(latency, dict):
+            for name in ("mean", "p50", "p95"):
+                if isinstance(latency.get(name), int | float):
+                    yield Fact("Target", f"latency, {_QUANTILES[name]}", milliseconds(latency[name]))
+        return
+    for name, label in (("input_tokens", "input tokens"), ("output_tokens", "output tokens")):
+        if name in folded.usage:
+            yield Fact("Target", label, f"{sum(folded.usage[name].known()):,.0f}")
+    if "cost_usd" in folded.usage:
+        yield Fact("Target", "cost", usd(sum(folded.usage["cost_usd"].known())))
+    if "latency_ms" in folded.usage:
+        known = sorted(folded.usage["latency_ms"].known())
+        yield Fact("Target", "latency, mean", milliseconds(sum(known) / len(known)))
+        yield Fact("Target", "latency, median", milliseconds(percentile(known, 0.5)))
+        yield Fact("Target", "latency, 95th percentile", milliseconds(percentile(known, 0.95)))
+
+
+_QUANTILES = {"mean": "mean", "p50": "median", "p95": "95th percentile"}
+
+
+def _judge(judge: Mapping[str, Any]) -> Iterator[Fact]:
+    yield from _counts("Judge", judge, ("asks", "calls", "cached", "failed"))
+    yield from _tokens("Judge", judge)
+    yield Fact("Judge", "cost", usd(judge.get("cost_usd"), judge.get("unknown") or 0))
+
+
+def _counts(of: str, used: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Fact]:
+    for name in names:
+        if isinstance(used.get(name), int):
+            yield Fact(of, name, f"{used[name]:,}")
+
+
+def _tokens(of: str, used: Mapping[str, Any]) -> Iterator[Fact]:
+    for name in ("input_tokens", "output_tokens"):
+        value = used.get(name)
+        yield Fact(of, name.replace("_", " "), f"{value:,}" if isinstance(value, int) else "unknown")

@@ -1,0 +1,89 @@
+"""Owns how numbers are written: means, counts, sizes, money and times.
+
+It must not know what they measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+_SMALL = 0.001
+
+
+def figure(value: float | None) -> str:
+    """Three decimals; three digits where that many decimals would show nothing, or would be lost in the digits."""
+    if value is None:
+        return "–"
+    size = abs(value)
+    if 0 < size < _SMALL or size >= 1e12:
+        return f"{value:.3g}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 100 else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """The same with its sign; a minus as long as a plus."""
+    if value is None:
+        return "–"
+    text = figure(abs(value))
+    if value and not text.strip("0.,"):
+        return "±0"
+    return f"+{text}" if value > 0 else f"−{text}" if value < 0 else "±0"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Both ends; a dash where there is no interval."""
+    return "–" if low is None or high is None else f"[{figure(low)}, {figure(high)}]"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def usd(value: Any, unknown: int = 0) -> str:
+    """Money; `unknown` where nobody knows, and what is known of it where only a part is."""
+    if not isinstance(value, int | float):
+        return "unknown"
+    digits = 2 if abs(value) >= 1 else 4
+    return f"{'at least ' if unknown else ''}${value:,.{digits}f}"
+
+
+def milliseconds(value: Any) -> str:
+    """A time in the unit that people read."""
+    if not isinstance(value, int | float):
+        return "–"
+    return f"{value:,.0f} ms" if value < 1000 else seconds(value / 1000)
+
+
+def seconds(value: float) -> str:
+    """A time in seconds, minutes or hours."""
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def took(started: Any, finished: Any) -> str | None:
+    """How long from one moment to another; None where either is none, or the clock went backwards."""
+    try:
+        took_s = (datetime.fromisoformat(str(finished)) - datetime.fromisoformat(str(started))).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return seconds(took_s) if took_s >= 0 else None
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which a share of them lies, by the nearest rank; `values` are sorted and not empty."""
+    return values[min(len(values) - 1, max(0, round(share * len(values) + 0.5) - 1))]
+
+
+def size(size_bytes: int) -> str:
+    """A size in the unit that people read."""
+    if size_bytes < 1_000:
+        return f"{size_bytes} B"
+    return f"{size_bytes / 1_000:.0f} kB" if size_bytes < 1_000_000 else f"{size_bytes / 1_000_000:.2f} MB"

@@ -1,0 +1,98 @@
+"""Owns the first thing that a report says: the verdict in a word and a sentence, and what to know before believing it.
+
+It must not know a form of a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .figures import counted
+from .folding import Folded
+from .gate_words import Gate, gates_sentence
+from .metrics import Metric
+from .shown_text import one_line
+
+_WORDS = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}
+
+
+class Headline(NamedTuple):
+    """The verdict.
+
+    Args:
+        verdict: pass, fail, undecided or none.
+        word: it, for a person.
+        sentence: why, or what ran where there are no gates.
+        notices: what to know before believing the numbers, each a sentence.
+    """
+
+    verdict: str
+    word: str
+    sentence: str
+    notices: tuple[str, ...]
+
+
+def headline_of(folded: Folded, metrics: Sequence[Metric], gates: Sequence[Gate]) -> Headline:
+    """Say what came of the run."""
+    verdict = folded.head.verdict if folded.head.verdict in _WORDS else "none"
+    if verdict == "none":
+        word = {"partial": "Stopped early", "failed": "Broken off"}.get(_status(folded), "Scored")
+        sentence = _what_ran(folded, metrics)
+    else:
+        word = _WORDS[verdict]
+        sentence = f"{_upper(gates_sentence(gates))}."
+        first = next((gate for gate in gates if gate.verdict == verdict), None)
+        if first is not None and verdict != "pass" and first.reason:
+            sentence = f"{sentence} {_upper(first.reason)}"
+    return Headline(verdict, word, sentence, tuple(_notices(folded, metrics)))
+
+
+def _what_ran(folded: Folded, metrics: Sequence[Metric]) -> str:
+    what = f"{counted(folded.records or len(folded.rows), 'record')}, {counted(len(metrics), 'metric')}."
+    return f"{what} No gates were asked for, so there is no verdict."
+
+
+def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
+    manifest = folded.head.manifest
+    status, error = _status(folded), manifest.get("error")
+    told = one_line(str(error.get("message") if isinstance(error, dict) else error), 600) if error else ""
+    if status == "partial":
+        yield f"The run was stopped before its end: what was finished is shown. {told}".strip()
+    elif status not in ("complete", "", "None"):
+        yield f"The run did not come to its end ({one_line(status)}). {told}".strip()
+    state = str(manifest.get("state") or "")
+    if state in ("error", "cancelled"):
+        yield f"The run ended as {state}; the same command continues it."
+    stopped = manifest.get("stopped_early")
+    if isinstance(stopped, dict):
+        yield _stopped_early(stopped)
+    for metric in metrics:
+        unscored = metric.errors + metric.skipped + metric.cancelled
+        if not metric.n and unscored:
+            yield f"{one_line(metric.name)} has no score at all: {_why(metric)}."
+        elif metric.errors:
+            yield f"{one_line(metric.name)} failed on {counted(metric.errors, 'record')}, which no mean counts."
+    if not folded.rows:
+        yield "The file holds no record."
+
+
+def _why(metric: Metric) -> str:
+    counts = ((metric.errors, "failed"), (metric.skipped, "skipped"), (metric.cancelled, "not answered"))
+    return ", ".join(f"{counted(count, 'record')} {word}" for count, word in counts if count)
+
+
+def _stopped_early(stopped: dict[str, Any]) -> str:
+    rate = stopped.get("error_rate")
+    at = f" at an error rate of {rate:g}" if isinstance(rate, int | float) else ""
+    items, of = stopped.get("items"), stopped.get("of")
+    told = f" after {items:,} of {of:,} items" if isinstance(items, int) and isinstance(of, int) else ""
+    return f"The run stopped by itself{told}, since its gates were decided{at}."
+
+
+def _status(folded: Folded) -> str:
+    return str(folded.head.manifest.get("status") or "")
+
+
+def _upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
