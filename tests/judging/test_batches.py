@@ -277,8 +277,8 @@ def test_runs_without_a_cache_each_ask_anew() -> None:
 
 
 def test_a_pack_that_waits_for_a_batch_is_not_taken_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "PoolLimits", partial(PoolLimits, record_timeout_s=0.02))
-    monkeypatch.setattr(plugin, "TIMES", AT_ONCE._replace(poll_s=0.01, longest_poll_s=0.01))
+    monkeypatch.setattr(planning, "PoolLimits", partial(PoolLimits, record_timeout_s=1.0))
+    monkeypatch.setattr(plugin, "TIMES", AT_ONCE._replace(poll_s=0.04, longest_poll_s=0.04))
     with Provider(last_digit, batching=Batching(polls=40)) as server:
         result = run(server, rows(*FIVE))
     assert result.summaries[0].n == 5

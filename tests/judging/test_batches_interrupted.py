@@ -144,10 +144,21 @@ def test_a_repair_that_was_under_way_is_picked_up_with_the_reply_that_made_it_ne
     def nine_then_four(request: object) -> dict[str, int]:
         return {"score": 9 if len(server.rows) == 1 else 4}
 
-    with Provider(nine_then_four, batching=ENDED) as server:
-        with command(server, OPENAI, data, most=1, poll_s=0.5) as process:
+    killed: list[bool] = []
+    with_both: list[int] = []
+
+    def kept_waiting(came: int) -> faults.Fault | None:
+        if batches_made(server) < 2 or killed:
+            return None
+        # The first of these made the second batch; those that ask after it get no answer.
+        with_both.append(came)
+        return faults.held() if len(with_both) > 1 else None
+
+    with Provider(nine_then_four, batching=ENDED, batch_faults=kept_waiting) as server:
+        with command(server, OPENAI, data, most=1, poll_s=0.0) as process:
             read_until(process, "batch_2: handed in")
             process.send_signal(signal.SIGKILL)
+        killed.append(True)
         assert len(on_file()) == 2
         result = run(server, rows(9))
         assert (batches_made(server), len(server.rows)) == (2, 2)
