@@ -239,9 +239,9 @@ def _notes(found: Comparison, base: Side, candidate: Side, metrics: _Metrics) ->
         yield f"Only {path} has {named(sorted(names))}."
     if metrics.unlike:
         yield f"Not of one kind in both runs, so not compared: {named(metrics.unlike)}."
-    versions = [one.name.removesuffix(" version") for one in found.changes if one.group == "evaluators"]
-    if versions:
-        yield f"Evaluators differ, so a difference may be theirs: {named(list(dict.fromkeys(versions)))}."
+    measured = [one.name for one in found.changes if one.group == "evaluators" and one.base and one.candidate]
+    if measured:
+        yield f"What measures differs, so a difference may come from it: {named(measured)}."
 
 
 def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[str]:

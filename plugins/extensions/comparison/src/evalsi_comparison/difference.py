@@ -188,9 +188,10 @@ def _with_numbers(
             pairs.differences, size, settings.level, change, settings.method, clusters=clusters, of_verdicts=of_verdicts
         )
     sign = -1 if found.higher_is_better is False else 1
-    flips = sorted(_flips(pairs, items), key=lambda one: (sign * (one.after - one.before), one.record))
+    # Of equal changes those that come first in the data.
+    flips = sorted(_flips(pairs, items), key=lambda one: (-abs(one.after - one.before), one.record))
     lost = [one for one in flips if sign * (one.after - one.before) < 0]
-    won = list(reversed(flips[len(lost) :]))
+    won = [one for one in flips if sign * (one.after - one.before) > 0]
     return found._replace(
         base=before,
         candidate=after,

@@ -93,6 +93,13 @@ def _evaluators(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterat
         if before.get("ref") != after.get("ref"):
             yield Change("evaluators", f"{name} version", shown(before.get("ref")), shown(after.get("ref")))
         yield from _nested("evaluators", name, _dict(before.get("params")), _dict(after.get("params")))
+        # A file of before there were hashes of prompts says nothing of them.
+        if "prompts" in before and "prompts" in after:
+            yield from _nested("evaluators", f"{name} prompts", _prompts(before), _prompts(after))
+
+
+def _prompts(evaluator: Mapping[str, Any]) -> str:
+    return ", ".join(str(one)[:12] for one in evaluator["prompts"])
 
 
 def _packs(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterator[Change]:
