@@ -71,7 +71,7 @@ def check_table(
     try:
         checked = model.model_validate(tables)
     except ValidationError as cause:
-        problems = [_problem(model, found) for found in cause.errors(include_url=False)]
+        problems = _problems(model, cause, "")
     problems += more(tables)
     if checked is None or problems:
         message, mend = told(str(path), problems)
@@ -79,8 +79,20 @@ def check_table(
     return checked
 
 
-def _problem(model: type[Table], found: Any) -> Problem:
-    at = ""
+def problems_of(model: type[BaseModel], tables: dict[str, Any], place: str) -> list[Problem]:
+    """What a model refuses in the table at a place of a document; nothing where it takes it."""
+    try:
+        model.model_validate(tables)
+    except ValidationError as cause:
+        return _problems(model, cause, place)
+    return []
+
+
+def _problems(model: type[BaseModel], cause: ValidationError, place: str) -> list[Problem]:
+    return [_problem(model, found, place) for found in cause.errors(include_url=False)]
+
+
+def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
     for key in found["loc"]:
         at = inside(at, key)
     kind, value = found["type"], found["input"]
@@ -89,8 +101,8 @@ def _problem(model: type[Table], found: Any) -> Problem:
     if kind == "missing":
         return Problem(at, "is missing", "Add it.")
     if kind == "extra_forbidden":
-        known = _model_at(model, found["loc"][:-1]).model_fields
-        return Problem(at, "is not a key there", choose(str(found["loc"][-1]), known))
+        of = _model_at(model, found["loc"][:-1])
+        return Problem(at, "is not a key there", choose(str(found["loc"][-1]), of.model_fields if of else ()))
     if kind in _KINDS:
         what, mend = _KINDS[kind]
         return Problem(at, f"{what}, not {shown(value)}", mend)
@@ -98,19 +110,25 @@ def _problem(model: type[Table], found: Any) -> Problem:
         return Problem(at, f"must be {found['ctx']['expected']}, not {shown(value)}")
     if kind == "string_pattern_mismatch":
         # The description of a field with a pattern is the pattern in words.
-        words = _model_at(model, found["loc"][:-1]).model_fields[found["loc"][-1]].description
+        of = _model_at(model, found["loc"][:-1])
+        field = of.model_fields.get(found["loc"][-1]) if of else None
+        words = field.description if field and field.description else "one line of text"
         return Problem(at, f"must be {words}, not {shown(value)}")
     return Problem(at, f"is {shown(value)}: {found['msg'][:1].lower()}{found['msg'][1:]}")
 
 
-def _model_at(model: type[Table], location: Iterable[str | int]) -> type[Table]:
-    """The model of the table at a location, which pydantic has walked and which therefore exists."""
+def _model_at(model: type[BaseModel], location: Iterable[str | int]) -> type[BaseModel] | None:
+    """The model of the table at a location, which pydantic has walked; None within a map or a list of plain values."""
     for key in location:
         if isinstance(key, str):
-            annotation = model.model_fields[key].annotation
-            model = next(one for one in (annotation, *get_args(annotation)) if _is_table(one))
+            field = model.model_fields.get(key)
+            annotation = None if field is None else field.annotation
+            inner = next((one for one in (annotation, *get_args(annotation)) if _is_model(one)), None)
+            if inner is None:
+                return None
+            model = inner
     return model
 
 
-def _is_table(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, Table)
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -149,6 +149,7 @@ _CODES: Final = (
     _Code("run.log", "environment", "no", "The log of a run cannot be read by this version."),
     _Code("run.unknown", "config", "no", "There is no run of this id."),
     _Code("target.failed", "provider", "no", "The target failed on a record."),
+    _Code("target.input", "record", "no", "The record lacks what the target is asked with."),
     _Code("target.output", "provider", "no", "The target's answer cannot be a record's output."),
     _Code("target.timeout", "provider", "later", "The target did not answer in time."),
     _Code("kernel.aborted", "kernel", "no", "The kernel ended the session by itself."),

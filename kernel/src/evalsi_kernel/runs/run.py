@@ -38,7 +38,7 @@ from evalsi_kernel.runs.opening import Ready, caller_of, scorers, settings_with_
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.scoring import Scoring
-from evalsi_kernel.runs.spec import Spec, StopSpec
+from evalsi_kernel.runs.spec import Spec
 from evalsi_kernel.runs.summing import Summing
 from evalsi_kernel.runs.target import Target
 from evalsi_kernel.sources import Source
@@ -251,13 +251,16 @@ class _Running:
     def _order_of_items(self) -> tuple[Sequence[int], Following | None]:
         """The items as they are taken up: as the data has them, or shuffled where the run may stop early."""
         spec, trials, count = self._prepared.spec, self._prepared.spec.trials, len(self._records)
-        if not spec.stop_when_decided or not spec.gates:
+        if spec.stop_when_decided is None or not spec.gates:
             return range(count * trials), None
         numbers = list(range(count))
         random.Random(ORDER_SEED).shuffle(numbers)
-        stopping = spec.stop_when_decided if isinstance(spec.stop_when_decided, StopSpec) else StopSpec()
         test = EarlyStopping(
-            spec.gates, self._prepared.gates.ranges, records=count, trials=trials, error_rate=stopping.error_rate
+            spec.gates,
+            self._prepared.gates.ranges,
+            records=count,
+            trials=trials,
+            error_rate=spec.stop_when_decided.error_rate,
         )
         order = [number * trials + trial for number in numbers for trial in range(trials)]
         if test.obstacle is not None:

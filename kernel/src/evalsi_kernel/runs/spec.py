@@ -32,6 +32,11 @@ def _ci_method(value: Any) -> Any:
     return value.removeprefix("CI_METHOD_").lower() if isinstance(value, str) else value
 
 
+def _stopping(value: Any) -> Any:
+    """`true` means early stopping as it comes, `false` none."""
+    return {} if value is True else None if value is False else value
+
+
 Duration = Annotated[float, BeforeValidator(seconds), Field(gt=0, description="a duration such as 90s, 10m or 1.5h")]
 Name = Annotated[
     str,
@@ -133,7 +138,9 @@ class Spec(Table):
     summary: SummarySpec = Field(default_factory=SummarySpec, description="how scores are summed up")
     gates: list[GateSpec] = Field(default_factory=list, description="what must hold; one that fails gives exit code 3")
     undecided: Literal["fail", "pass"] = Field(default="fail", description="what an undecided gate counts as")
-    stop_when_decided: bool | StopSpec = Field(default=False, description="stop as soon as all gates are decided")
+    stop_when_decided: Annotated[StopSpec | None, BeforeValidator(_stopping)] = Field(
+        default=None, description="true, or how: stop as soon as all gates are decided"
+    )
     budget: BudgetSpec = Field(default_factory=BudgetSpec, description="the most that the run may take")
 
 

@@ -1,0 +1,1 @@
+"""Runs on the command line: `evalsi run`, `runs`, `init` and `schema`, and the reader of their specs."""

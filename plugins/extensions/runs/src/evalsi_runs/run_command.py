@@ -1,0 +1,98 @@
+"""Owns `evalsi run`: flags in, the verdict and the numbers out, and an exit code that a pull request can trust.
+
+It must not know how a run is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.runs.request import RunEnd, RunRequest
+from evalsi_kernel.runs.run import execute
+from evalsi_kernel.runs.run_folder import RUNS
+
+from .ci_source import source_of
+from .run_told import markdown_of, text_of
+from .spec_file import read_spec, run_name
+
+OK, ERROR, GATE_FAILED = 0, 1, 3
+
+
+class Run:
+    """The command."""
+
+    def __init__(self, toolkit: Toolkit) -> None:
+        self._toolkit = toolkit
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the flags."""
+        add = parser.add_argument
+        add("-f", "--file", required=True, type=Path, metavar="SPEC", help="the run's spec, YAML or JSON")
+        add("--output", type=Path, metavar="FILE", help="write results.json there too")
+        add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
+        add("--fresh", action="store_true", help="begin a new run, though the last one is not finished")
+        add("--retry-errors", action="store_true", help="do again what failed in the last run, and nothing else")
+        add("--runs", type=Path, default=RUNS, metavar="DIR", help="where runs lie (.evalsi/runs)")
+        add("--concurrency", type=int, metavar="N", help="records in flight where evaluators wait")
+        add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
+        add("--quiet", action="store_true", help="no progress and no notices")
+        self._toolkit.add_model_flags(parser)
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run, print, and say what should be known."""
+        extensions = default_extensions()
+        document = read_spec(options.file, extensions)
+        request = RunRequest(
+            document,
+            run_name(document, options.file),
+            options.file.parent,
+            spec_file=str(options.file),
+            runs=options.runs,
+            models=self._toolkit.models_of(options),
+            output=options.output,
+            fresh=options.fresh,
+            retry_errors=options.retry_errors,
+            concurrency=options.concurrency,
+            processes=options.processes,
+            source=source_of(),
+        )
+        with self._toolkit.listening(quiet=options.quiet) as listener:
+            end = execute(request, default_catalog(), extensions, listener=listener)
+        print(self._told(end, options.format))
+        code = self._toolkit.tell(end.evaluation, quiet=options.quiet)
+        if not options.quiet:
+            print(f"results: {end.results}", file=sys.stderr)
+        return code or exit_code(end)
+
+    def _told(self, end: RunEnd, form: str) -> str:
+        if form == "json":
+            return self._toolkit.as_json(as_dict(end))
+        return markdown_of(end) if form == "markdown" else text_of(end)
+
+
+def exit_code(end: RunEnd) -> int:
+    """3 where a gate failed or could not be decided, 1 for an error, 0 otherwise."""
+    if end.verdict in ("fail", "undecided"):
+        return GATE_FAILED
+    return OK if end.state == "succeeded" else ERROR
+
+
+def as_dict(end: RunEnd) -> dict[str, Any]:
+    """A run as JSON; its results are in the file that `results` names."""
+    return {
+        "id": end.run_id,
+        "state": end.state,
+        "verdict": end.verdict,
+        "items": end.items,
+        "done": end.done,
+        "kept": end.kept,
+        "reason": end.reason,
+        "results": str(end.results),
+        **end.evaluation.to_dict(),
+    }

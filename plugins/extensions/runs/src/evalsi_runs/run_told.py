@@ -1,0 +1,59 @@
+"""A run told to a person: the verdict and its gates first, then the numbers.
+
+It must not know where the text goes.
+"""
+
+from __future__ import annotations
+
+from evalsi_kernel.gates.verdicts import GateResult
+from evalsi_kernel.runs.request import RunEnd
+from evalsi_kernel.table import markdown_table, text_table
+
+from .columns import aligned
+
+_VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided", "not applicable": "n/a"}
+_WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gate is undecided", None: "no gates"}
+
+
+def text_of(end: RunEnd) -> str:
+    """For a terminal."""
+    parts = [headline(end), *([aligned(_rows(end.gates))] if end.gates else []), _numbers(end)]
+    return "\n\n".join(parts)
+
+
+def markdown_of(end: RunEnd) -> str:
+    """For a pull request or a job summary."""
+    lines = [f"**{headline(end)}**", ""]
+    if end.gates:
+        head, *rows = _rows(end.gates)
+        lines += [_row(head), _row(["---"] * len(head)), *map(_row, rows), ""]
+    evaluation = end.evaluation
+    table = markdown_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
+    return "\n".join([*lines, table])
+
+
+def headline(end: RunEnd) -> str:
+    """The run in a line."""
+    done = f"{end.done:,} of {end.items:,} done" if end.done < end.items else f"{end.items:,} done"
+    kept = f", {end.kept:,} of them before" if end.kept else ""
+    why = f" ({end.reason})" if end.reason else ""
+    return f"{end.run_id}: {end.state}, {_WORDS[end.verdict]}; {done}{kept}{why}"
+
+
+def _numbers(end: RunEnd) -> str:
+    evaluation = end.evaluation
+    return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
+
+
+def _rows(gates: tuple[GateResult, ...]) -> list[list[str]]:
+    rows = [["gate", "verdict", "why"]]
+    for gate in gates:
+        of = (
+            "" if gate.slice is None else " where " + ", ".join(f"{key} = {value}" for key, value in gate.slice.items())
+        )
+        rows.append([f"{gate.metric}{of}", _VERDICTS[gate.verdict], gate.reason])
+    return rows
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

@@ -1,0 +1,141 @@
+"""Owns `evalsi runs`: what was run here, how it stands, and how to end or remove it.
+
+It must not know how a run is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.runs.run_folder import RUNS, RunFolder, all_runs
+from evalsi_kernel.suggestions import did_you_mean
+
+from .columns import aligned
+
+OK = 0
+_OVER = ("succeeded", "failed", "error", "cancelled")
+
+
+class Runs:
+    """The command."""
+
+    def __init__(self, toolkit: Toolkit) -> None:
+        self._toolkit = toolkit
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the actions."""
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+        for name, text in (
+            ("list", "every run here"),
+            ("show", "one run in full"),
+            ("cancel", "end a run that is being worked on, as Ctrl-C does"),
+            ("delete", "remove runs with all that is known of them"),
+        ):
+            action = actions.add_parser(name, help=text, description=text)
+            action.add_argument("--runs", type=Path, default=RUNS, metavar="DIR", help="where runs lie (.evalsi/runs)")
+            if name in ("list", "show"):
+                action.add_argument("--format", choices=("table", "json"), default="table", help="what to print")
+            if name == "list":
+                action.add_argument(
+                    "--label", action="append", default=[], metavar="KEY=VALUE", help="only runs with it"
+                )
+            else:
+                action.add_argument("id", nargs="+" if name == "delete" else None, help="such as capitals-3")
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it."""
+        doing = {"list": self._list, "show": self._show, "cancel": self._cancel, "delete": self._delete}
+        return doing[options.action](options)
+
+    def _list(self, options: argparse.Namespace) -> int:
+        wanted = dict(word.partition("=")[::2] for word in options.label)
+        runs = [told(run) for run in all_runs(options.runs)]
+        runs = [run for run in runs if wanted.items() <= (run.get("labels") or {}).items()]
+        if options.format == "json":
+            print(self._toolkit.as_json(runs))
+        elif not runs:
+            print("No runs here.")
+        else:
+            rows = [["run", "state", "verdict", "done", "items", "started"]]
+            for run in runs:
+                count = [str(run.get(key, "")) for key in ("done", "items")]
+                started = (run.get("started_at") or "")[:19].replace("T", " ")
+                rows.append([run["id"], run["state"], run.get("verdict") or "", *count, started])
+            print(aligned(rows))
+        return OK
+
+    def _show(self, options: argparse.Namespace) -> int:
+        run = found(options.id, options.runs)
+        about = told(run)
+        if options.format == "json":
+            print(self._toolkit.as_json(about))
+        else:
+            about["results"] = str(run.results) if run.results.exists() else None
+            rows = [
+                [key.replace("_", " "), _shown(value)] for key, value in about.items() if value not in (None, "", {})
+            ]
+            print(aligned(rows))
+        return OK
+
+    def _cancel(self, options: argparse.Namespace) -> int:
+        run = found(options.id, options.runs)
+        process = run.process_id
+        if process is None:
+            raise ConfigError(f"Nobody works on the run {run.id}.", "There is nothing to cancel.", code="run.unknown")
+        os.kill(process, signal.SIGINT)
+        print(f"{run.id}: process {process} was asked to stop; what it has finished is kept.")
+        return OK
+
+    def _delete(self, options: argparse.Namespace) -> int:
+        runs = [found(one, options.runs) for one in options.id]
+        for run in runs:
+            run.lock()
+            try:
+                shutil.rmtree(run.path)
+            except OSError as error:
+                raise EvalsiError(
+                    f"{run.path} cannot be removed: {error.strerror}.", code="output.unwritable"
+                ) from error
+            finally:
+                run.unlock()
+            print(f"{run.id} is gone.")
+        return OK
+
+
+def found(run_id: str, runs: Path) -> RunFolder:
+    """The run of an id; raises `ConfigError`, `run.unknown`."""
+    known = all_runs(runs)
+    for run in known:
+        if run.id == run_id:
+            return run
+    names = [run.id for run in known]
+    raise ConfigError(
+        f"There is no run {run_id!r} in {runs}.",
+        f"{did_you_mean(run_id, names)} `evalsi runs list` lists them.".strip(),
+        code="run.unknown",
+    )
+
+
+def told(run: RunFolder) -> dict[str, Any]:
+    """What is known of a run; one that nobody works on and that is not over was interrupted."""
+    try:
+        about: dict[str, Any] = json.loads((run.path / "run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        about = {"state": "planned"}
+    process = run.process_id
+    state = about.get("state", "planned")
+    if process is None and state not in _OVER:
+        about["state"] = "interrupted"
+    return {"id": run.id, **about, "process": process}
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

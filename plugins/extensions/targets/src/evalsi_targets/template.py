@@ -1,0 +1,61 @@
+"""`{{input}}` and `{{metadata.key}}` in a text, filled from a record.
+
+It must not know what the text is for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.mapping import MISSING, reach
+
+_PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.\-]*)\s*\}\}")
+
+
+def filled(template: str, record: Mapping[str, Any], shown: Callable[[Any], str] | None = None) -> str:
+    """The text with its places filled: text as it is, anything else as JSON.
+
+    Args:
+        template: with `{{…}}` where values go; dots reach inside.
+        record: as it is sent to evaluators.
+        shown: how a value is written; None as above.
+
+    Raises:
+        ProviderError: `target.input`; the record lacks what a place names.
+    """
+    write = shown or as_text
+
+    def value(found: re.Match[str]) -> str:
+        return write(value_at(record, found[1]))
+
+    return _PLACE.sub(value, template)
+
+
+def value_at(record: Mapping[str, Any], name: str) -> Any:
+    """The value that a place names; raises `ProviderError` where the record has none."""
+    content = reach(plain(record), tuple(name.split(".")))
+    if content is MISSING:
+        raise ProviderError(
+            "target.input",
+            f"The record has no {name}, which the template names.",
+            "Map a column to it, or name another.",
+            blame="record",
+        )
+    return content
+
+
+def plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its contents as their authors wrote them: `{"json": value}` is the value."""
+    return {
+        name: value["json"] if isinstance(value, dict) and value.keys() == {"json"} else value
+        for name, value in record.items()
+    }
+
+
+def as_text(value: Any) -> str:
+    """Text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
