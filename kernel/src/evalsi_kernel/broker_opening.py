@@ -5,6 +5,7 @@ It must not know how a question is answered.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,32 +52,38 @@ async def open_broker(
     prices = PriceTable.load(paths, lambda path: read_prices(path, extensions))
     budget = Budget(settings.max_tokens, settings.max_usd)
     budget.begin_with(settings.spent_tokens, settings.spent_usd)
-    cache = _open_cache(extensions, on_note) if settings.use_cache else None
+    cache = _open_cache(extensions, on_note, may_write=not settings.dry_run) if settings.use_cache else None
     judges: dict[str, Judge] = {}
     embedder = None
-    for role, model in settings.roles.items():
-        made = connector(_connector_settings(model), extensions)
-        pace = Pace(model.max_in_flight, on_wait=on_note)
-        if role == EMBED:
-            embedder = Embedder(model, made, Caller(model, budget, prices, pace), cache)
-        elif settings.batch:
-            batched = _with_batches(made)
-            caller = Caller(model, budget, prices, None, batched.batch_price_factor)
-            batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note, extensions)
-            judges[role] = Judge(model, made, caller, cache, batches)
-        else:
-            judges[role] = Judge(model, made, Caller(model, budget, prices, pace), cache)
+    connectors: list[Connector] = []
     try:
-        replies = ReplyLog(folder) if keep_replies else None
-    except OSError as error:
-        raise OutputError(f"Replies cannot be written to {folder}: {error.strerror}.", "Free some space.") from error
+        for role, model in settings.roles.items():
+            made = connector(_connector_settings(role, model), extensions)
+            connectors.append(made)
+            pace = Pace(model.max_in_flight, on_wait=on_note)
+            if role == EMBED:
+                embedder = Embedder(model, made, Caller(model, budget, prices, pace), cache)
+            elif settings.batch:
+                batched = _with_batches(made)
+                caller = Caller(model, budget, prices, None, batched.batch_price_factor)
+                batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note, extensions)
+                judges[role] = Judge(model, made, caller, cache, batches)
+            else:
+                judges[role] = Judge(model, made, Caller(model, budget, prices, pace), cache)
+        replies = _reply_log(folder) if keep_replies else None
+    except BaseException:
+        for judge in judges.values():
+            if judge.batches is not None:
+                await judge.batches.close()
+        await asyncio.gather(*(made.close() for made in connectors))
+        raise
     preview = Preview() if settings.dry_run else None
     return Broker(judges, embedder, cache=cache, ledger=Ledger(), prices=prices, replies=replies, preview=preview)
 
 
-def _open_cache(extensions: Extensions, on_note: Note) -> JudgeCache | None:
+def _open_cache(extensions: Extensions, on_note: Note, *, may_write: bool) -> JudgeCache | None:
     try:
-        return judge_cache(on_note, extensions)
+        return judge_cache(on_note, extensions, may_write=may_write)
     except ConfigError as error:
         if error.code != "config.no_extension":
             raise
@@ -84,9 +91,22 @@ def _open_cache(extensions: Extensions, on_note: Note) -> JudgeCache | None:
         return None
 
 
-def _connector_settings(model: ModelSettings) -> ConnectorSettings:
+def _reply_log(folder: Path | None) -> ReplyLog:
+    try:
+        return ReplyLog(folder)
+    except OSError as error:
+        raise OutputError(f"Replies cannot be written to {folder}: {error.strerror}.", "Free some space.") from error
+
+
+def _connector_settings(role: str, model: ModelSettings) -> ConnectorSettings:
     return ConnectorSettings(
-        model.provider, model.model, model.base_url, model.api_key_env, model.timeout_s, model.max_in_flight
+        model.provider,
+        model.model,
+        model.base_url,
+        model.api_key_env,
+        model.timeout_s,
+        model.max_in_flight,
+        "embed" if role == EMBED else "judge",
     )
 
 
@@ -101,10 +121,6 @@ async def _open_batches(
 ) -> Batches:
     """The batches of a model, where its server has any: that is asked now, before any question is."""
     kept = None if cache is None else KeptReplies(made.identity, cache)
-    try:
-        batches = batches_of(made.identity, batched, kept, on_note, extensions)
-        await batches.open()
-    except BaseException:
-        await made.close()
-        raise
+    batches = batches_of(made.identity, batched, kept, on_note, extensions)
+    await batches.open()
     return batches

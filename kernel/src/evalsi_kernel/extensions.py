@@ -222,9 +222,10 @@ def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     return made
 
 
-def judge_cache(on_note: Callable[[str], None], extensions: Extensions) -> JudgeCache:
+def judge_cache(on_note: Callable[[str], None], extensions: Extensions, *, may_write: bool) -> JudgeCache:
     """The cache of replies. Raises as `connector` does."""
-    made: JudgeCache = _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", on_note=on_note)
+    given = {"on_note": on_note, "may_write": may_write}
+    made: JudgeCache = _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", **given)
     return made
 
 

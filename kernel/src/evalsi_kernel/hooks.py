@@ -98,7 +98,7 @@ def evalsi_prices(provider: str) -> Path | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_judge_cache(on_note: Callable[[str], None]) -> JudgeCache | None:
+def evalsi_judge_cache(on_note: Callable[[str], None], may_write: bool) -> JudgeCache | None:
     """Give what keeps the replies of models from one run to the next.
 
     Asked of the extension whose `extension.toml` says `judge_cache = true`, within the event loop that will use it,
@@ -106,6 +106,7 @@ def evalsi_judge_cache(on_note: Callable[[str], None]) -> JudgeCache | None:
 
     Args:
         on_note: is told, in the loop's thread, each sentence that the user should know.
+        may_write: whether it may be made or changed; a dry run only looks at what is kept.
 
     Returns:
         The cache, which opens what it needs when it is first used, or None where there can be none after all.

@@ -68,6 +68,34 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
     return connection
 
 
+def connect_to_read(path: Path, *, wait_s: float = WAIT_S) -> sqlite3.Connection | None:
+    """A connection that cannot write; None where there is no file, or one that nothing was ever written to.
+
+    Raises:
+        CacheError: as `connect` does.
+    """
+    try:
+        if not path.exists():
+            return None
+        where = f"{path.absolute().as_uri()}?mode=ro"
+        connection = sqlite3.connect(where, uri=True, timeout=wait_s, isolation_level=None)
+    except (sqlite3.Error, OSError) as error:
+        raise fault_of(path, error) from error
+    try:
+        version = _version(connection)
+        _check_version(version, path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise fault_of(path, error) from error
+    except CacheError:
+        connection.close()
+        raise
+    if version == 0:
+        connection.close()
+        return None
+    return connection
+
+
 def lock_path(path: Path) -> Path:
     """The file whose lock guards that a cache file is made, or set aside, by one process only."""
     return path.with_name(f"{path.name}.lock")
@@ -105,7 +133,15 @@ def _code(error: Exception) -> int | None:
 def _prepare(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
     if _version(connection) == 0:
         _create(connection, path, wait_s)
-    version = _version(connection)
+    _check_version(_version(connection), path)
+    # A commit then survives a crash of the process, though not always one of the machine; it never damages the file.
+    connection.execute("PRAGMA synchronous=NORMAL")
+    # Both trees, so that a file that was cut off is known at once.
+    connection.execute("SELECT reply FROM replies ORDER BY digest DESC LIMIT 1").fetchall()
+    connection.execute("SELECT used FROM replies ORDER BY used DESC LIMIT 1").fetchall()
+
+
+def _check_version(version: int, path: Path) -> None:
     if version > VERSION:
         raise CacheError(
             f"The cache of model replies was written by a newer version: {path} has version {version}, this evalsi "
@@ -113,11 +149,6 @@ def _prepare(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:
             "Update evalsi, or set EVALSI_CACHE_DIR to another folder.",
             code="cache.newer",
         )
-    # A commit then survives a crash of the process, though not always one of the machine; it never damages the file.
-    connection.execute("PRAGMA synchronous=NORMAL")
-    # Both trees, so that a file that was cut off is known at once.
-    connection.execute("SELECT reply FROM replies ORDER BY digest DESC LIMIT 1").fetchall()
-    connection.execute("SELECT used FROM replies ORDER BY used DESC LIMIT 1").fetchall()
 
 
 def _create(connection: sqlite3.Connection, path: Path, wait_s: float) -> None:

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 @hookimpl
-def evalsi_judge_cache(on_note: Callable[[str], None]) -> JudgeCache:
-    """The cache in the user's cache folder."""
-    from .cache import ReplyCache
+def evalsi_judge_cache(on_note: Callable[[str], None], may_write: bool) -> JudgeCache:
+    """The cache in the user's cache folder, or a look at it."""
     from .cache_store import default_cache_path
+
+    if not may_write:
+        from .glance import GlancedReplies
+
+        return GlancedReplies(default_cache_path(), on_note)
+    from .cache import ReplyCache
 
     return ReplyCache(default_cache_path(), on_note)
 
