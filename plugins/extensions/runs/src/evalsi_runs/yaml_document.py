@@ -79,7 +79,7 @@ def _refuse_references(text: str, name: str) -> None:
             "an alias" if isinstance(token, yaml.AliasEvent) else "an anchor" if getattr(token, "anchor", None) else ""
         )
         if what:
-            line = token.start_mark.line + 1
+            line = 0 if token.start_mark is None else token.start_mark.line + 1
             raise ConfigError(f"{name}, line {line}: {what} is not read.", "Write the value out.", code="config.yaml")
 
 
