@@ -103,7 +103,8 @@ def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -
 def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float, name: str) -> str:
     if drop == 0.0:
         return f"The mean is {told(mean)}, as in {name}."
-    how = f"{told(abs(drop), max_drop)} {'worse' if drop > 0 else 'better'} than {told(base_mean, mean)} in {name}"
+    size = told(round(abs(drop), 12), max_drop)  # 0.9 - 0.8 is 0.1, though in floats it is not quite
+    how = f"{size} {'worse' if drop > 0 else 'better'} than {told(base_mean, mean)} in {name}"
     return f"The mean is {told(mean, base_mean)}, {how}, and may be {max_drop:.6g} worse."
 
 
@@ -113,7 +114,7 @@ def _pairs_told(pairs: PairedDifference, level: float) -> str:
         found = f"p = {pairs.p_value:.3g} by {test}"
     else:
         found = f"{level:.4g} interval of the difference {told(pairs.low or 0.0)} to {told(pairs.high or 0.0)}"
-    chance = "no chance" if pairs.is_significant else "may be chance"
+    chance = "is no chance" if pairs.is_significant else "may be chance"
     alone = pairs.base_only + pairs.cand_only
     others = f", {alone} records without a pair left out" if alone else ""
-    return f"Over {pairs.pairs} pairs the difference is {chance} ({found}{others})."
+    return f"Over {pairs.pairs} pairs the difference {chance} ({found}{others})."

@@ -126,8 +126,11 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measur
         ) from error
     except KeyError as error:
         raise ConfigError(f"The baseline {name} is no results file: it has no {error}.", _MEND, code=_CODE) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise ConfigError(f"The baseline {name} is no results file: {error}.", _MEND, code=_CODE) from error
+    except (TypeError, AttributeError) as error:
+        what = "a part of it is not of the form of one"
+        raise ConfigError(f"The baseline {name} is no results file: {what}.", _MEND, code=_CODE) from error
 
 
 def _take(result: Mapping[str, Any], values: Mapping[str, RecordValues]) -> None:

@@ -119,7 +119,7 @@ class PassAtK:
         self._level = level
         self._records: Counter[_Trials] = Counter()
         self._record_id: str | None = None
-        self._trials: Counter[Trial] = Counter()
+        self._trials: Counter[str] = Counter()
 
     def add(self, record_id: str, trial: Trial) -> None:
         """Take in one trial; all trials of a record come one after the other."""
@@ -147,7 +147,7 @@ class PassAtK:
 
     def _end_record(self) -> None:
         if self._trials:
-            self._records[_Trials(**dict[str, int](self._trials))] += 1
+            self._records[_Trials(**self._trials)] += 1
             self._trials.clear()
 
     def _summary(self, sign: str, k: int, *, errors_fail: bool) -> Summary:

@@ -146,6 +146,10 @@ class _Planning:
             return
         parts = metric_parts(metric)
         if parts and (of := self._metrics.get(parts.metric)):
+            if gate.slice_key is not None or gate.significant:
+                key = "significant" if gate.significant else "slice"
+                what = f"cannot go with {metric}, which is known for all records together only"
+                self._add(index, key, what, f"Gate on {parts.metric}.")
             if not _has_trials(of):
                 what = f'is "{metric}", and {parts.metric} neither passes nor fails a trial'
                 self._add(index, "metric", what, "Name a pass/fail metric, or a number that declares the range 0 to 1.")
