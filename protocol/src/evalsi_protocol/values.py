@@ -14,6 +14,7 @@ from evalsi_protocol.limits import MAX_DEPTH
 ENVELOPE_DEPTH: Final = 8
 """How many levels the protocol's own maps and arrays may put around a value."""
 
+_TEXT: Final = frozenset({str})
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 _PLAIN_OR_FLOAT: Final = _PLAIN | {float}
 
@@ -37,9 +38,10 @@ def check_value(value: Any, *, allow_bytes: bool = False, max_depth: int = MAX_D
         if not isfinite(value):
             raise _unencodable(f"the number {value} is not finite")
     elif isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise _unencodable(f"a map has the key {key!r:.80}, which is not text")
+        if not set(map(type, value)) <= _TEXT:
+            for key in value:
+                if not isinstance(key, str):
+                    raise _unencodable(f"a map has the key {key!r:.80}, which is not text")
         _check_elements(value.values(), allow_bytes, max_depth)
     elif isinstance(value, (list, tuple)):
         _check_elements(value, allow_bytes, max_depth)
@@ -56,7 +58,8 @@ def _check_elements(values: Any, allow_bytes: bool, max_depth: int) -> None:
     if kinds <= _PLAIN_OR_FLOAT and all(isfinite(number) for number in values if type(number) is float):
         return
     for value in values:
-        check_value(value, allow_bytes=allow_bytes, max_depth=max_depth - 1)
+        if type(value) not in _PLAIN:
+            check_value(value, allow_bytes=allow_bytes, max_depth=max_depth - 1)
 
 
 def _unencodable(what: str) -> LocalMisuse:

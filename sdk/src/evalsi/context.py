@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Asker(Protocol):
-    """Whoever can put a request on the wire."""
+    """Whoever can put a request on the wire; one that has `ask_in_loop` too gives what a task can await."""
 
     def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]: ...
 
@@ -90,6 +90,10 @@ class Context:
         Raises:
             AskError: the kernel answered with an error, "capability.not_bound" when the user named no judge.
         """
+        ask_in_loop = getattr(self._asker, "ask_in_loop", None)
+        if ask_in_loop is not None:
+            answer: dict[str, Any] = await ask_in_loop(method, body)
+            return answer
         import asyncio  # 50 ms that a pack without async evaluators need not pay.
 
         return await asyncio.wrap_future(self._asker.ask(method, body))

@@ -35,7 +35,12 @@ from evalsi_protocol.machine import (
 from evalsi_protocol.values import check_value
 
 if TYPE_CHECKING:
+    import asyncio
     from concurrent.futures import Future
+
+    from evalsi.loop_asks import LoopAsk, LoopAsks
+
+    Waiting = Future[dict[str, Any]] | LoopAsk
 
 Load = Callable[[], dict[str, Definition]]
 LEAVE_S = 5.0
@@ -49,7 +54,7 @@ class _Ask(NamedTuple):
 
     method: str
     body: dict[str, Any]
-    future: Future[dict[str, Any]]
+    future: Waiting
 
 
 class Host:
@@ -83,7 +88,8 @@ class Host:
         self._outbox = Outbox(channel)
         self._reader_ident = 0
         self._asks: deque[_Ask] = deque()
-        self._asked: dict[int, Future[dict[str, Any]]] = {}
+        self._asked: dict[int, Waiting] = {}
+        self._loop_asks: LoopAsks | None = None
         self._cancelled: set[int] = set()
         self._buffers: dict[int, ItemBuffer] = {}
         self._running = Running()
@@ -143,14 +149,21 @@ class Host:
         from concurrent.futures import Future  # 10 ms that only an asking pack need pay.
 
         future: Future[dict[str, Any]] = Future()
-        try:
-            check_value(body, allow_bytes=True)
-        except LocalMisuse as misuse:
-            future.set_exception(AskError(misuse.error))
-            return future
-        self._asks.append(_Ask(method, body, future))
-        self._send_asks()
+        self._ask(method, body, future)
         return future
+
+    def ask_in_loop(self, method: str, body: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:
+        """Ask as `ask` does, from a task of an event loop; answers that come together wake the loop once."""
+        import asyncio
+
+        from evalsi.loop_asks import LoopAsk, LoopAsks
+
+        loop = asyncio.get_running_loop()
+        if self._loop_asks is None or self._loop_asks.loop is not loop:
+            self._loop_asks = LoopAsks(loop)
+        waiting = LoopAsk(self._loop_asks)
+        self._ask(method, body, waiting)
+        return waiting.future
 
     # -- threads --------------------------------------------------------------------------------------------------
 
@@ -230,10 +243,19 @@ class Host:
             data = self._machine.data_to_send()
         self._put(data)
 
+    def _ask(self, method: str, body: dict[str, Any], waiting: Waiting) -> None:
+        try:
+            check_value(body, allow_bytes=True)
+        except LocalMisuse as misuse:
+            waiting.set_exception(AskError(misuse.error))
+            return
+        self._asks.append(_Ask(method, body, waiting))
+        self._send_asks()
+
     def _send_asks(self) -> None:
         """Send the asks that credits allow; fail them when the session takes none any more."""
-        sent: list[tuple[int, Future[dict[str, Any]]]] = []
-        failed: list[tuple[Future[dict[str, Any]], WireError]] = []
+        sent: list[tuple[int, Waiting]] = []
+        failed: list[tuple[Waiting, WireError]] = []
         with self._lock:
             while self._asks and (self._machine.can_request or self._machine.state is not State.READY):
                 ask = self._asks.popleft()
@@ -255,7 +277,7 @@ class Host:
             if future.set_running_or_notify_cancel():
                 future.set_exception(AskError(error))
 
-    def _tell_if_cancelled(self, request_id: int, future: Future[dict[str, Any]]) -> None:
+    def _tell_if_cancelled(self, request_id: int, future: Waiting) -> None:
         if future.cancelled():
             self._call(lambda: self._machine.cancel(request_id))
 
