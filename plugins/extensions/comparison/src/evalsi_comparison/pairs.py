@@ -7,9 +7,10 @@ a test.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from .side import Column, Items, Side, State
+from .side import Items, Side, State
 
 
 class LeftOut(NamedTuple):
@@ -60,26 +61,6 @@ class Pairs(NamedTuple):
         return array("d", [after - before for before, after in zip(self.base, self.candidate, strict=True)])
 
 
-class _Counted:
-    """Counts what is left out of one run."""
-
-    def __init__(self) -> None:
-        self._counts = dict.fromkeys(State, 0)
-
-    def add(self, state: State) -> None:
-        self._counts[state] += 1
-
-    def left_out(self) -> LeftOut:
-        count = self._counts
-        return LeftOut(
-            count[State.ABSENT],
-            count[State.SKIPPED],
-            count[State.ERROR],
-            count[State.CANCELLED],
-            count[State.SCORED],
-        )
-
-
 def differing_inputs(base: Side, candidate: Side) -> set[int]:
     """The places of records that are in both runs with different inputs."""
     return _differing(base.inputs, candidate.inputs)
@@ -99,12 +80,19 @@ def pair_up(metric: str, base: Side, candidate: Side, items: Items, refused: set
         items: the places of the items in both.
         refused: places of records whose inputs differ.
     """
-    before, after = base.columns[metric], candidate.columns[metric]
+    count = len(items)
+    rows = zip(
+        items.record_of,
+        base.states_of(metric, count),
+        candidate.states_of(metric, count),
+        base.columns[metric].padded(count),
+        candidate.columns[metric].padded(count),
+        strict=True,
+    )
     sums: dict[int, tuple[float, float, int]] = {}
-    lefts = _Counted(), _Counted()
+    lefts = dict.fromkeys(State, 0), dict.fromkeys(State, 0)
     input_differs = both_skipped = 0
-    for place, record in enumerate(items.record_of):
-        first, second = _state(base, before, place), _state(candidate, after, place)
+    for record, first, second, before, after in rows:
         if first == second == State.ABSENT:
             continue
         if record in refused:
@@ -112,42 +100,46 @@ def pair_up(metric: str, base: Side, candidate: Side, items: Items, refused: set
         elif first == second == State.SKIPPED:
             both_skipped += 1
         elif first == second == State.SCORED:
-            total_before, total_after, count = sums.get(record, (0.0, 0.0, 0))
+            earlier = sums.get(record)
             sums[record] = (
-                total_before + (before.at(place) or 0.0),
-                total_after + (after.at(place) or 0.0),
-                count + 1,
+                (before, after, 1) if earlier is None else (earlier[0] + before, earlier[1] + after, earlier[2] + 1)
             )
         else:
-            lefts[0].add(first)
-            lefts[1].add(second)
+            lefts[0][State(first)] += 1
+            lefts[1][State(second)] += 1
     return Pairs(
         array("l", sums),
         array("d", [one / count for one, _, count in sums.values()]),
         array("d", [one / count for _, one, count in sums.values()]),
         array("l", [count for _, _, count in sums.values()]),
         input_differs,
-        lefts[0].left_out(),
-        lefts[1].left_out(),
+        _left_out(lefts[0]),
+        _left_out(lefts[1]),
         both_skipped,
     )
 
 
 def paired_labels(metric: str, base: Side, candidate: Side, items: Items, refused: set[int]) -> list[tuple[str, str]]:
     """The labels of each pair of a metric that gives labels."""
-    before, after = base.columns[metric], candidate.columns[metric]
-    names = list(before.labels), list(after.labels)
+    sides, count = (base, candidate), len(items)
+    names = [list(side.columns[metric].labels) for side in sides]
+    states = [side.states_of(metric, count) for side in sides]
+    values = [side.columns[metric].padded(count) for side in sides]
     return [
-        (names[0][int(before.at(place) or 0)], names[1][int(after.at(place) or 0)])
-        for place, record in enumerate(items.record_of)
-        if record not in refused and _state(base, before, place) == _state(candidate, after, place) == State.SCORED
+        (names[0][int(before)], names[1][int(after)])
+        for record, first, second, before, after in zip(items.record_of, *states, *values, strict=True)
+        if record not in refused and first == second == State.SCORED
     ]
 
 
-def _state(side: Side, column: Column, place: int) -> State:
-    """How an item ended for the metric: an evaluator may score an item and give no value of this metric."""
-    state = side.state(column.evaluator, place)
-    return State.ABSENT if state == State.SCORED and column.at(place) is None else state
+def _left_out(counts: Mapping[State, int]) -> LeftOut:
+    return LeftOut(
+        counts[State.ABSENT],
+        counts[State.SKIPPED],
+        counts[State.ERROR],
+        counts[State.CANCELLED],
+        counts[State.SCORED],
+    )
 
 
 def _differing(base: array[int], candidate: array[int]) -> set[int]:

@@ -125,13 +125,14 @@ class Column:
         """Keep a score; a score of another kind is left out, so that its item counts as not scored."""
         value = _value(score, self)
         if value is not None:
-            _grow(self.values, place, math.nan)
+            if place >= len(self.values):
+                _grow(self.values, place, math.nan)
             self.values[place] = value
 
-    def at(self, place: int) -> float | None:
-        """The value at a place, or None."""
-        value = self.values[place] if place < len(self.values) else math.nan
-        return None if math.isnan(value) else value
+    def padded(self, count: int) -> array[float]:
+        """A value for each of so many places, NaN where there is none."""
+        _grow(self.values, count - 1, math.nan)
+        return self.values
 
 
 class Side:
@@ -185,10 +186,14 @@ class Side:
         """The summaries by metric."""
         return summaries_of(self.lines)
 
-    def state(self, evaluator: str, place: int) -> State:
-        """How an item ended for an evaluator."""
-        states = self.states.get(evaluator, b"")
-        return State(states[place]) if place < len(states) else State.ABSENT
+    def states_of(self, metric: str, count: int) -> bytearray:
+        """How each of so many items ended for a metric: an evaluator may score an item and give no such value."""
+        column = self.columns[metric]
+        states = bytearray(self.states.get(column.evaluator, b"").ljust(count, bytes([State.ABSENT])))
+        for place, value in enumerate(column.padded(count)):
+            if value != value and states[place] == State.SCORED:  # noqa: PLR0124 (NaN, and a call costs more)
+                states[place] = State.ABSENT
+        return states
 
     def records(self) -> Iterator[Record]:
         """Every record, read again; raises `ConfigError` where one is damaged."""
@@ -213,8 +218,11 @@ class Side:
                 self.whole[score.name] = score.label if score.label is not None else _number(score) or 0.0
             return
         place = items.place(result.record_id, result.trial)
-        states = self.states.setdefault(result.evaluator, bytearray())
-        _grow(states, place, State.ABSENT)
+        states = self.states.get(result.evaluator)
+        if states is None:
+            states = self.states[result.evaluator] = bytearray()
+        if place >= len(states):
+            _grow(states, place, State.ABSENT)
         states[place] = STATES.get(result.outcome, State.ERROR)
         for score in result.scores:
             self._column(score.name, result.evaluator, _kind(score)).put(place, score)
@@ -223,10 +231,12 @@ class Side:
         encode = msgspec.json.Encoder(order="deterministic").encode
         for record in self.records():
             place = items.record(record.id)
-            _grow(self.seen, place, 0)
+            if place >= len(self.seen):
+                _grow(self.seen, place, 0)
             self.seen[place] = 1
             for marks, content in ((self.inputs, record.input), (self.references, record.reference)):
-                _grow(marks, place, 0)
+                if place >= len(marks):
+                    _grow(marks, place, 0)
                 # The same text has the same mark however its JSON is written.
                 marks[place] = 0 if content is None else hash(encode(content)) or 1
             if self._cluster_by is not None:
@@ -275,6 +285,4 @@ def _number(score: _Score) -> float | None:
 
 def _grow(cells: Any, place: int, filler: float) -> None:
     """Make room for a place."""
-    missing = place + 1 - len(cells)
-    if missing > 0:
-        cells.extend([filler] * missing)
+    cells.extend([filler] * (place + 1 - len(cells)))
