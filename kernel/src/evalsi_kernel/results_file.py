@@ -7,21 +7,17 @@ The form is described in docs/reference/results-schema.md.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgpack
 
 from evalsi_kernel.chunks import Chunk, Outcome
-from evalsi_kernel.errors import OutputError
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.line_spool import LineSpool
-from evalsi_kernel.output_check import check_output
+from evalsi_kernel.whole_file import told_of, whole_file
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.reply_log import ReplyLog
@@ -50,7 +46,7 @@ class ResultsSpool:
         self._folder = folder or Path(tempfile.gettempdir())
         self._replies = replies
         self._writers: dict[int, _ResultWriter] = {}
-        with _told_of(self._folder):
+        with told_of(self._folder):
             self._results = LineSpool(folder)
             self._records = LineSpool(folder)
 
@@ -63,13 +59,13 @@ class ResultsSpool:
         ]
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
-        with _told_of(self._folder):
+        with told_of(self._folder):
             self._results.append(lines)
             self._records.append(records)
 
     def add_whole(self, instance: Instance, outcome: Outcome) -> None:
         """Append the result of a dataset-scope evaluator, whose record id is empty; raises as `add` does."""
-        with _told_of(self._folder):
+        with told_of(self._folder):
             self._results.append(self._writer(instance).lines([""], [outcome]))
 
     def results(self) -> Iterator[dict[str, Any]]:
@@ -102,19 +98,8 @@ class ResultsSpool:
         Raises:
             OutputError: it cannot be written; whatever stood at `path` still does.
         """
-        check_output(path)
-        path = Path(os.path.realpath(path))
-        # Not `tempfile`, whose files are for their owner alone: this one is to have the mode of any new file.
-        unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
-        try:
-            with _told_of(path):
-                with unfinished.open("xb") as file:
-                    self._put_together(file, {"manifest": manifest, "summaries": list(summaries), **more})
-                    file.flush()
-                    os.fsync(file.fileno())
-                unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            self._put_together(file, {"manifest": manifest, "summaries": list(summaries), **more})
 
     def close(self) -> None:
         """Forget everything."""
@@ -130,7 +115,7 @@ class ResultsSpool:
         return writer
 
     def _parsed(self, spool: LineSpool) -> Iterator[dict[str, Any]]:
-        with _told_of(self._folder):
+        with told_of(self._folder):
             for line in spool:
                 yield json.loads(line)
 
@@ -221,14 +206,3 @@ class _ResultWriter:
 
 def _indented(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).encode()
-
-
-@contextmanager
-def _told_of(path: Path) -> Iterator[None]:
-    """What the system says of a file there, as an `OutputError`."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{path} cannot be written: {error.strerror}.", "Free some space, or write elsewhere."
-        ) from error

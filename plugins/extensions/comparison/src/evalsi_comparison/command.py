@@ -12,12 +12,12 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.extensions import default_extensions, interval_method
 from evalsi_kernel.output_check import check_output
+from evalsi_kernel.whole_file import whole_file
 
 from .comparison import Comparison, Wanted, compare
 from .difference import Settings
 from .json_report import json_report
 from .regression import parse_watched
-from .report_file import write_text
 from .text_report import markdown_report, text_report
 
 OK, REGRESSED = 0, 3
@@ -68,7 +68,8 @@ class Compare:
         found = compare(wanted)
         print(self._report(found, options.format))
         if options.output is not None and form is not None:
-            write_text(options.output, self._report(found, form))
+            with whole_file(options.output) as file:
+                file.write(f"{self._report(found, form).rstrip()}\n".encode())
         return REGRESSED if found.failed else OK
 
     def _report(self, found: Comparison, form: str) -> str:

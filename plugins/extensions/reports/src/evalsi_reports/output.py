@@ -5,14 +5,13 @@ It must not know how a form looks.
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsi_kernel.errors import OutputError, UsageError
+from evalsi_kernel.errors import UsageError
 from evalsi_kernel.output_check import check_output
+from evalsi_kernel.whole_file import whole_file
 
 FORMATS = ("html", "md", "json", "junit")
 _ENDS = {
@@ -61,21 +60,8 @@ def write_whole(path: Path, text: str) -> int:
         OutputError: it cannot be written; whatever stood at `path` still does.
     """
     data = text.encode("utf-8", "replace")
-    path = Path(os.path.realpath(path))
-    # Not `tempfile`, whose files are for their owner alone: this one is to have the mode of any new file.
-    unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.", "Free some space, or write elsewhere.") from (
-            error
-        )
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(data)
     return len(data)
 
 
