@@ -89,7 +89,7 @@ def interval_chart(
             f'<line class="end {tone}" x1="{right}%" x2="{right}%" y1="{level - 5}" y2="{level + 5}"/>'
         )
         told.insert(1, f"interval from {figure(low)} to {figure(high)}")
-    parts.append(f'<circle class="point {tone}" cx="{scale.place(value)}%" cy="{level}" r="5"/>')
+    parts.append(f'<circle class="point {tone}" cx="{scale.place(value)}%" cy="{level}" r="4.5"/>')
     words = f"{', '.join(told)}; drawn from {figure(scale.low)} to {figure(scale.high)}"
     return _svg("interval", 28, words, parts)
 

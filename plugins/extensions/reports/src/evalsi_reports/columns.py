@@ -50,6 +50,9 @@ class Numbers:
         return self._values[row] if row < len(self._values) else nan
 
     def __setitem__(self, row: int, value: float) -> None:
+        if row == len(self._values):
+            self._values.append(value)
+            return
         _lengthen(self._values, row, nan)
         self._values[row] = value
 
@@ -88,6 +91,9 @@ class Marks:
         return self._values[row] if row < len(self._values) else NONE
 
     def __setitem__(self, row: int, value: int) -> None:
+        if row == len(self._values):
+            self._values.append(value)
+            return
         _lengthen(self._values, row, NONE)
         self._values[row] = value
 

@@ -16,6 +16,7 @@ from evalsi_kernel.errors import ConfigError
 
 _BLOCK_BYTES = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,")
 # So near to the end of the window a fault may be nothing but its edge.
 _EDGE = 16
 _WRITE_AGAIN = "Write it again, or fetch it whole."
@@ -90,12 +91,15 @@ class _Window:
 
     def _elements(self) -> Iterator[Any]:
         self._at += 1
-        while (character := self._next()) != "]":
-            if character == ",":
-                self._at += 1
-                self._next()
+        while self._next() != "]":
             yield self._value()
-            if self._next() not in (",", "]"):
+            # Most elements have another one behind them in the same window.
+            comma = _COMMA.match(self._text, self._at)
+            if comma is not None:
+                self._at = comma.end()
+            elif (character := self._next()) == ",":
+                self._at += 1
+            elif character != "]":
                 self._refuse()
         self._at += 1
 
@@ -119,6 +123,8 @@ class _Window:
     def _next(self) -> str:
         """The next character that is no white space; "" at the end."""
         while True:
+            if self._at < len(self._text) and (character := self._text[self._at]) > " ":
+                return character
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
             if self._at < len(self._text):

@@ -21,7 +21,7 @@ from .shown_text import visible
 _LADDER = ((4000, 4000), (4000, 2000), (2000, 1000), (1200, 600), (700, 300), (400, 160), (200, 80), (80, 40), (0, 0))
 _SAMPLE = 200
 _FIELDS = {"input": "i", "output": "o", "reference": "r", "context": "c", "trajectory": "t", "metadata": "m"}
-_LEVEL = 7
+_LEVEL = 6
 _CODES = {"scored": "s", "skipped": "k", "error": "e", "cancelled": "c"}
 
 

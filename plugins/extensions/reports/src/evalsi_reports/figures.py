@@ -24,6 +24,11 @@ def figure(value: float | None) -> str:
     return f"{value:.1f}" if size >= 100 else f"{value:.3f}"
 
 
+def short(value: float) -> str:
+    """An end of a scale: at most three digits, without zeros that say nothing."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def signed(value: float | None) -> str:
     """The same with its sign; a minus as long as a plus."""
     if value is None:
@@ -48,8 +53,8 @@ def usd(value: Any, unknown: int = 0) -> str:
     """Money; `unknown` where nobody knows, and what is known of it where only a part is."""
     if not isinstance(value, int | float):
         return "unknown"
-    digits = 2 if abs(value) >= 1 else 4
-    return f"{'at least ' if unknown else ''}${value:,.{digits}f}"
+    whole, _, cents = f"{value:,.{2 if abs(value) >= 1 else 4}f}".partition(".")
+    return f"{'at least ' if unknown else ''}${whole}.{cents.rstrip('0').ljust(2, '0')}"
 
 
 def milliseconds(value: Any) -> str:

@@ -46,6 +46,10 @@ class Folded(NamedTuple):
     records: int
     replies: int
 
+    def rows_with(self, mark: int) -> int:
+        """How many rows have an outcome from any evaluator."""
+        return sum(any(marks[row] == mark for marks in self.marks.values()) for row in range(len(self.rows)))
+
 
 def fold(results: Results) -> Folded:
     """Read the file once.

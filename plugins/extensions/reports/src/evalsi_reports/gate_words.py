@@ -21,6 +21,7 @@ _STATS = {
     "error_rate": "share of errors",
     "skip_rate": "share of skips",
 }
+GATE_WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "not applicable": "not applicable"}
 VERDICTS = ("fail", "undecided", "pass", "not applicable")
 
 
@@ -70,8 +71,7 @@ def gates_sentence(gates: Sequence[Gate]) -> str:
     total = counted(len(gates), "gate")
     if counts["pass"] == len(gates):
         return f"{total} passed" if len(gates) == 1 else f"all {total} passed"
-    words = {"fail": "failed", "undecided": "undecided", "pass": "passed", "not applicable": "not applicable"}
-    told = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count]
+    told = [f"{count} {GATE_WORDS[verdict]}" for verdict, count in counts.items() if count]
     return f"{total}: {', '.join(told)}"
 
 

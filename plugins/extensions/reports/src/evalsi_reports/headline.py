@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .figures import counted
+from .changes import Changes
+from .figures import counted, figure
 from .folding import Folded
 from .gate_words import Gate, gates_sentence
 from .metrics import Metric
@@ -24,16 +25,20 @@ class Headline(NamedTuple):
         verdict: pass, fail, undecided or none.
         word: it, for a person.
         sentence: why, or what ran where there are no gates.
+        since: what changed since a baseline; "" without one.
         notices: what to know before believing the numbers, each a sentence.
     """
 
     verdict: str
     word: str
     sentence: str
+    since: str
     notices: tuple[str, ...]
 
 
-def headline_of(folded: Folded, metrics: Sequence[Metric], gates: Sequence[Gate]) -> Headline:
+def headline_of(
+    folded: Folded, metrics: Sequence[Metric], gates: Sequence[Gate], changes: Changes | None, baseline: str
+) -> Headline:
     """Say what came of the run."""
     verdict = folded.head.verdict if folded.head.verdict in _WORDS else "none"
     if verdict == "none":
@@ -44,8 +49,23 @@ def headline_of(folded: Folded, metrics: Sequence[Metric], gates: Sequence[Gate]
         sentence = f"{_upper(gates_sentence(gates))}."
         first = next((gate for gate in gates if gate.verdict == verdict), None)
         if first is not None and verdict != "pass" and first.reason:
-            sentence = f"{sentence} {_upper(first.reason)}"
-    return Headline(verdict, word, sentence, tuple(_notices(folded, metrics)))
+            named = first.reason if first.metric in first.reason else f"{first.metric}: {first.reason}"
+            sentence = f"{sentence} {named.rstrip('.')}."
+    return Headline(verdict, word, sentence, _since(changes, baseline), tuple(_notices(folded, metrics)))
+
+
+def _since(changes: Changes | None, baseline: str) -> str:
+    """The metrics that clearly changed, those that are worse first."""
+    if changes is None:
+        return ""
+    told = []
+    for direction in ("worse", "better", "other"):
+        for change in changes.metrics:
+            if change.is_clear and change.direction == direction:
+                word = "changed" if direction == "other" else direction
+                told.append(f"{one_line(change.metric.name)} {word} by {figure(abs(change.difference or 0.0))}")
+    compared = "nothing that both have changed clearly" if changes.metrics else "no metric is in both"
+    return f"Since {baseline}: {', '.join(told) or compared}."
 
 
 def _what_ran(folded: Folded, metrics: Sequence[Metric]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .changes import Changes
+from .columns import ERROR, SKIPPED
 from .expenses import expenses
 from .gate_words import Gate
 from .metrics import Metric
@@ -45,8 +46,8 @@ def digest(report: ReportData) -> dict[str, Any]:
             "trials": report.trials,
             "items": len(folded.rows),
             "failed": failed_rows(report),
-            "errors": sum(group.records for group in folded.errors.groups),
-            "skipped": sum(group.count for group in folded.skips.groups),
+            "errors": folded.rows_with(ERROR),
+            "skipped": folded.rows_with(SKIPPED),
         },
         "gates": [_gate(gate) for gate in report.gates],
         "metrics": [_metric(metric) for metric in report.metrics],

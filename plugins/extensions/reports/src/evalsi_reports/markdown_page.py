@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .changes import Change
+from .columns import ERROR, SKIPPED
 from .details import Text
 from .expenses import expenses, total_usd
 from .figures import counted, figure, interval, signed, took
-from .gate_words import Gate
+from .gate_words import GATE_WORDS, Gate
 from .markdown_text import code, fenced, in_html, plain, table
 from .overview import failed_rows
 from .provenance_facts import judge_name, short_facts, target_name
@@ -24,7 +25,7 @@ _LONGEST = 1_500
 _MOST_REASONS = 10
 _MOST_IDS = 15
 _MOST_ROWS = 60
-_SIGNS = {"pass": "✅", "fail": "❌", "undecided": "⚠️", "not applicable": "➖", "none": "📋"}
+_SIGNS = {"pass": "✓", "fail": "✗", "undecided": "?", "not applicable": "–"}
 
 
 def markdown_page(report: ReportData) -> str:
@@ -38,8 +39,10 @@ def markdown_page(report: ReportData) -> str:
 
 def _parts(report: ReportData) -> Iterator[str]:
     headline = report.headline
-    yield f"## {_SIGNS[headline.verdict]} {headline.word}: {plain(report.title)}"
+    yield f"## {_SIGNS.get(headline.verdict, '')} {headline.word}: {plain(report.title)}".replace("##  ", "## ")
     yield f"**{plain(headline.sentence, 900)}**"
+    if headline.since:
+        yield plain(headline.since, 900)
     yield " · ".join(_counts(report))
     if headline.notices:
         yield "\n".join(f"> {plain(notice, 700)}  " for notice in headline.notices[:8])
@@ -67,8 +70,8 @@ def _counts(report: ReportData) -> Iterator[str]:
     yield counted(len(folded.rows), items)
     if any(metric.kind == "pass" for metric in report.metrics):
         yield f"{failed_rows(report):,} failed a check"
-    yield counted(sum(group.records for group in folded.errors.groups), "error")
-    yield f"{sum(group.count for group in folded.skips.groups):,} skipped"
+    yield f"{folded.rows_with(ERROR):,} with errors"
+    yield f"{folded.rows_with(SKIPPED):,} with skips"
     if (cost := total_usd(folded)) is not None:
         yield f"cost {plain(cost)}"
     if duration := took(report.manifest.get("started_at"), report.manifest.get("finished_at")):
@@ -90,7 +93,7 @@ def _changes(report: ReportData) -> Iterator[str]:
             plain(change.metric.name),
             figure(change.before),
             figure(change.metric.mean),
-            f"{_arrow(change)} {signed(change.difference)}",
+            f"{_arrow(change)} {signed(change.difference)} {_clearly(change)}".strip(),
             "–" if change.low is None else f"[{signed(change.low)}, {signed(change.high)}]",
             f"{len(change.lost):,}",
             f"{len(change.won):,}",
@@ -116,14 +119,18 @@ def _changes(report: ReportData) -> Iterator[str]:
 
 def _arrow(change: Change) -> str:
     if not change.is_clear:
-        return "≈"
-    return {"better": "🟢", "worse": "🔴"}.get(change.direction, "≠")
+        return ""
+    return {"better": "▲", "worse": "▼"}.get(change.direction, "")
+
+
+def _clearly(change: Change) -> str:
+    return f"**{change.direction}**" if change.is_clear and change.direction in ("better", "worse") else ""
 
 
 def _gates(gates: Sequence[Gate]) -> str:
     rows = [
         [
-            _SIGNS[gate.verdict],
+            f"{_SIGNS[gate.verdict]} {GATE_WORDS[gate.verdict]}",
             plain(gate.metric) + (f" where {plain(gate.slice)}" if gate.slice else ""),
             plain(gate.asks),
             f"**{figure(gate.value)}**",
@@ -133,7 +140,7 @@ def _gates(gates: Sequence[Gate]) -> str:
         ]
         for gate in gates[:_MOST_ROWS]
     ]
-    return table(["", "gate", "asks for", "is", "interval", "n", "reason"], rows, (3, 4, 5))
+    return table(["verdict", "gate", "asks for", "is", "interval", "n", "reason"], rows, (3, 4, 5))
 
 
 def _metrics(report: ReportData) -> str:

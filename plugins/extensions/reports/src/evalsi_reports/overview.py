@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from .changes import Change
 from .charts import Scale, bins_of, histogram, interval_chart, share_chart
+from .columns import ERROR, SKIPPED
 from .expenses import total_usd
-from .figures import counted, figure, interval, signed, took
-from .gate_words import Gate
+from .figures import counted, figure, interval, short, signed, took
+from .gate_words import GATE_WORDS, Gate
 from .metrics import Metric
 from .report import ReportData
 from .shown_text import one_line
@@ -20,7 +21,6 @@ from .shown_text import one_line
 MOST_ROWS = 200
 MOST_IDS = 40
 _TONES = {"pass": "pass", "fail": "fail", "undecided": "undecided", "not applicable": "quiet"}
-_WORDS = {"pass": "passed", "fail": "failed", "undecided": "undecided", "not applicable": "not applicable"}
 
 
 class Tile(NamedTuple):
@@ -43,12 +43,11 @@ def tiles(report: ReportData) -> Iterator[Tile]:
     if passes:
         failed = failed_rows(report)
         yield Tile("failed a check", f"{failed:,}", "fail" if failed else "")
-    errors = sum(group.records for group in folded.errors.groups)
-    skipped = sum(group.count for group in folded.skips.groups)
-    yield Tile("errors", f"{errors:,}", "error" if errors else "")
-    yield Tile("skipped", f"{skipped:,}")
+    errors, skipped = folded.rows_with(ERROR), folded.rows_with(SKIPPED)
+    yield Tile("with errors", f"{errors:,}", "error" if errors else "")
+    yield Tile("with skips", f"{skipped:,}")
     if (cost := total_usd(folded)) is not None:
-        yield Tile("cost", cost)
+        yield Tile("cost", cost, "" if cost.startswith("$") else "words")
     if duration := took(report.manifest.get("started_at"), report.manifest.get("finished_at")):
         yield Tile("time", duration)
 
@@ -67,7 +66,7 @@ def gate_rows(gates: Sequence[Gate]) -> list[dict[str, Any]]:
             "slice": gate.slice,
             "asks": gate.asks,
             "verdict": gate.verdict,
-            "word": _WORDS[gate.verdict],
+            "word": GATE_WORDS[gate.verdict],
             "tone": _TONES[gate.verdict],
             "value": figure(gate.value),
             "interval": interval(gate.low, gate.high) if gate.low is not None else "",
@@ -91,8 +90,8 @@ def metric_rows(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
             "unit": metric.unit,
             "interval": interval(metric.low, metric.high) if metric.low is not None else _no_interval(metric),
             "chart": None,
-            "from": figure(scale.low),
-            "to": figure(scale.high),
+            "from": short(scale.low),
+            "to": short(scale.high),
             "distribution": "",
             "failed": 0,
             "told": "",
@@ -120,9 +119,9 @@ def distribution_cards(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
                     "name": metric.name,
                     "told": counted(len(known), "score"),
                     "chart": histogram(bins_of(known, scale), 120, mean=metric.mean),
-                    "from": f"{figure(scale.low)}{unit}",
+                    "from": f"{short(scale.low)}{unit}",
                     "middle": f"mean {figure(metric.mean)}",
-                    "to": f"{figure(scale.high)}{unit}",
+                    "to": f"{short(scale.high)}{unit}",
                 }
             )
     return cards
@@ -284,7 +283,7 @@ def _distribution(metric: Metric, scale: Scale) -> dict[str, Any]:
         return {"distribution": chart, "failed": failed, "told": f"{failed:,} failed" if failed else "all passed"}
     return {
         "distribution": histogram(bins_of(known, scale), 30),
-        "told": f"{figure(min(known))} to {figure(max(known))}",
+        "told": f"{short(min(known))} to {short(max(known))}",
     }
 
 

@@ -104,6 +104,8 @@ def read_report(
     gates = gates_of(folded.head.gates)
     gated = {gate.metric for gate in gates if gate.verdict in ("fail", "undecided")}
     bad = badness(metrics, len(folded.rows), gated)
+    changes = None if baseline is None else changes_of(folded, metrics, fold(Results(baseline, Redaction())))
+    baseline_name = "" if baseline is None else one_line(baseline.name)
     lowest = worst(bad, folded.rows, worst_count)
     shown = order(bad)[:MAX_ROWS] if all_rows else lowest
     return ReportData(
@@ -111,12 +113,12 @@ def read_report(
         source=path.name,
         folded=folded,
         redaction=redaction,
-        headline=headline_of(folded, metrics, gates),
+        headline=headline_of(folded, metrics, gates, changes, baseline_name),
         metrics=tuple(metrics),
         gates=tuple(gates),
         slices=tuple(_slice(entry) for entry in folded.head.slices),
-        changes=None if baseline is None else changes_of(folded, metrics, fold(Results(baseline, Redaction()))),
-        baseline="" if baseline is None else baseline.name,
+        changes=changes,
+        baseline=baseline_name,
         trials=most_trials(folded.rows),
         shares=tuple(trial_shares(metrics, folded.rows)),
         bad=bad,
