@@ -16,6 +16,7 @@ from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Generation, Halt
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.scoring import Ready, Scoring
+from evalsi_protocol.errors import WireError
 
 GRACE_S = 0.5
 SYNC_S = 1.0
@@ -111,9 +112,12 @@ class Attempt:
             await self.generation.run(self._to_generate(), self._at_once)
             await self.scoring.end()
 
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(feed())
-            tasks.create_task(self.scoring.run())
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(feed())
+                tasks.create_task(self.scoring.run())
+        except BaseExceptionGroup as failures:
+            raise _first(failures) from failures
 
     async def _put_kept(self) -> None:
         """Have scored what an earlier attempt generated."""
@@ -154,8 +158,22 @@ class Attempt:
     def _failed_for_all(self, answer: Mapping[str, Any]) -> dict[int, Outcome]:
         return {session: ("error", answer.get("error", {})) for session in self._sessions}
 
+    def judge_broken(self, error: WireError) -> None:
+        """Take in that no judge can be asked any more: outputs that nobody can judge are not paid for."""
+        self._halt.by(error.message, error)
+
     def _out_of_time(self) -> None:
-        self._halt.by("budget.max_wall_clock is used up")
+        why = "The time that budget.max_wall_clock allows is used up."
+        mend = "Raise it; the same command then goes on."
+        self._halt.by(why, WireError("run.budget", why, mend, "config"))
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first failure that is not a group of others."""
+    failure: BaseException = failures
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return failure
 
 
 @asynccontextmanager

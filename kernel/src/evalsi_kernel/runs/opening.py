@@ -59,6 +59,14 @@ async def target_of(request: RunRequest, extensions: Extensions) -> AsyncIterato
         await target.close()
 
 
+def prices_of(target: Target, request: RunRequest, extensions: Extensions) -> PriceTable:
+    """What a target's tokens cost, as its connector and the user say."""
+    shipped = price_file(target.provider, extensions) if target.provider else None
+    own = None if request.models is None else request.models.prices
+    paths = [path for path in (shipped, own) if path is not None]
+    return PriceTable.load(paths, lambda path: read_prices(path, extensions))
+
+
 def caller_of(
     target: Target, request: RunRequest, *, bounds: Bounds, spent: Usage, extensions: Extensions, listener: Listener
 ) -> Caller:
@@ -76,12 +84,6 @@ def caller_of(
         ConfigError: there is a budget that cannot be held, because the target does not know what it takes.
     """
     limits = request.document.spec.budget
-    provider = target.provider
-    shipped = price_file(provider, extensions) if provider else None
-    own = None if request.models is None else request.models.prices
-    prices = PriceTable.load(
-        [path for path in (shipped, own) if path is not None], lambda path: read_prices(path, extensions)
-    )
     for name, limit in (("max_target_tokens", limits.max_target_tokens), ("max_target_usd", limits.max_target_usd)):
         if limit is not None and (bounds.input_tokens is None or bounds.output_tokens is None):
             raise ConfigError(
@@ -92,7 +94,8 @@ def caller_of(
     budget = Budget(limits.max_target_tokens, limits.max_target_usd, TARGET)
     budget.begin_with((spent.input_tokens or 0) + (spent.output_tokens or 0), spent.cost_usd or 0.0)
     at_once = request.document.spec.target.max_concurrency
-    return Caller(ModelSettings(target.model, provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
+    prices = prices_of(target, request, extensions)
+    return Caller(ModelSettings(target.model, target.provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
 
 
 class Ready(NamedTuple):

@@ -25,6 +25,7 @@ from evalsi_protocol.limits import TARGET_FRAME_BYTES
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.broker.ledger import Entry
 
 LINGER_S = 0.005
 """While the packs have work, answers that come close together go to them in one chunk."""
@@ -57,6 +58,7 @@ class Scoring:
         progress: where outcomes are written down.
         broker: knows what an evaluation asked a judge; None without one.
         on_scored: hears of each item once its outcomes are written down.
+        on_broken: hears why no judge can be asked any more.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Scoring:
         progress: Progress,
         broker: Broker | None,
         on_scored: Callable[[int, Mapping[int, Outcome]], None],
+        on_broken: Callable[[WireError], None],
     ) -> None:
         self._records = records
         self._trials = trials
@@ -79,6 +82,7 @@ class Scoring:
         self._progress = progress
         self._broker = broker
         self._on_scored = on_scored
+        self._on_broken = on_broken
         most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in pools))
         self._slots = asyncio.Semaphore(most)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most)
@@ -204,23 +208,27 @@ class Scoring:
         return scores
 
     def _write_down(self, chunk: Chunk, batch: Sequence[Ready]) -> None:
-        asking = [] if self._broker is None else self._broker.ledger.sessions
+        broken = None if self._broker is None else self._broker.broken
+        if broken is not None:
+            self._on_broken(broken)
         for index, ready in enumerate(batch):
             outcomes = {session: column[index] or _UNANSWERED for session, column in chunk.columns.items()}
-            if any(outcome[0] == "cancelled" for outcome in outcomes.values()):
-                continue  # The run was stopped: it is asked again by the next attempt.
-            body: dict[str, Any] = {"outcomes": outcomes}
-            if self._broker is not None:
-                taken = {session: self._broker.ledger.take(session, chunk.ids[index]) for session in asking}
-                entries = {session: entries for session, entries in taken.items() if entries}
-                if entries:
-                    body["asked"] = entries
-                if self._broker.broken is not None and any(outcome[0] == "error" for outcome in outcomes.values()):
-                    continue  # No judge answers any more: these are to be asked again, not to be errors for good.
-            self._progress.add_scored(
-                ready.item, body, failed=any(outcome[0] == "error" for outcome in outcomes.values())
-            )
+            kinds = {outcome[0] for outcome in outcomes.values()}
+            asked = self._asked(chunk.ids[index])
+            # What was stopped, or what no judge could be asked about, is for the next attempt.
+            if "cancelled" in kinds or (broken is not None and "error" in kinds):
+                continue
+            body = {"outcomes": outcomes, **({"asked": asked} if asked else {})}
+            self._progress.add_scored(ready.item, body, failed="error" in kinds)
             self._on_scored(ready.item, outcomes)
+
+    def _asked(self, record_id: str) -> dict[int, list[Entry]]:
+        """What the evaluations of a record asked of models, by session; the ledger forgets it."""
+        if self._broker is None:
+            return {}
+        ledger = self._broker.ledger
+        taken = {session: ledger.take(session, record_id) for session in ledger.sessions}
+        return {session: entries for session, entries in taken.items() if entries}
 
 
 _UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})

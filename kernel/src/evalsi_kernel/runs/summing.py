@@ -5,7 +5,7 @@ It must not know how the log came about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -48,6 +48,7 @@ class Summing:
         instances: its evaluators.
         about: what the run adds to the manifest.
         decided: what early stopping found, one for each gate; empty where nothing was followed.
+        warned: from the manifest, sentences on what the gates rest on.
     """
 
     def __init__(
@@ -57,12 +58,15 @@ class Summing:
         instances: Sequence[Instance],
         about: Mapping[str, Any],
         decided: Sequence[Decision | None] = (),
+        *,
+        warned: Callable[[Mapping[str, Any]], Sequence[str]],
     ) -> None:
         self._spec = spec
         self._gate_plan = gate_plan
         self._instances = instances
         self._about = about
         self._decided = decided
+        self._warned = warned
         level = spec.summary.confidence_level
         clustered = spec.summary.cluster_by is not None or spec.trials > 1
         of_records = [instance for instance in instances if instance.info.scope == "record"]
@@ -100,7 +104,7 @@ class Summing:
         )
         self._gates, self._verdict = tuple(results), run_verdict(results, self._spec.undecided)
         more = {"verdict": self._verdict, "gates": gates_told(results), "slices": slices_told(slices)}
-        findings = (*evaluation.findings, *self._warnings())
+        findings = (*evaluation.findings, *self._warnings(manifest))
         return replace(evaluation, summaries=summaries, manifest=manifest, findings=findings, more=more)
 
     def judged(self, evaluation: Evaluation) -> Judged:
@@ -111,8 +115,8 @@ class Summing:
         by_metric = self._trials.summaries()
         return tuple(one for summary in summaries for one in (summary, *by_metric.get(summary.metric, ())))
 
-    def _warnings(self) -> list[Finding]:
-        told = [Finding("notice", warning) for warning in self._gate_plan.warnings]
+    def _warnings(self, manifest: Mapping[str, Any]) -> list[Finding]:
+        told = [Finding("notice", warning) for warning in (*self._gate_plan.warnings, *self._warned(manifest))]
         for key in sorted(self._slices.overflown):
             message = f"{key!r} has more than {MOST_SLICES:,} values; the first {MOST_SLICES:,} are summed up apart."
             told.append(Finding("notice", message, "Slice by a key with fewer values."))

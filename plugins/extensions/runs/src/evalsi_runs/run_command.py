@@ -14,11 +14,11 @@ from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.extensions import default_extensions
 from evalsi_kernel.runs.request import RunEnd, RunRequest
-from evalsi_kernel.runs.run import execute
+from evalsi_kernel.runs.run import execute, preview
 from evalsi_kernel.runs.run_folder import RUNS
 
 from .ci_source import source_of
-from .run_told import markdown_of, text_of
+from .run_told import foreseen_text, markdown_of, text_of
 from .spec_file import read_spec, run_name
 
 OK, ERROR, GATE_FAILED = 0, 1, 3
@@ -46,6 +46,8 @@ class Run:
 
     def run(self, options: argparse.Namespace) -> int:
         """Run, print, and say what should be known."""
+        # A dry run of a run is about its target too, so it needs no judge.
+        foresees, options.dry_run = options.dry_run, False
         extensions = default_extensions()
         document = read_spec(options.file, extensions)
         request = RunRequest(
@@ -63,12 +65,18 @@ class Run:
             source=source_of(),
         )
         with self._toolkit.listening(quiet=options.quiet) as listener:
+            if foresees:
+                foreseen = preview(request, default_catalog(), extensions, listener=listener)
+                print(
+                    self._toolkit.as_json(foreseen._asdict()) if options.format == "json" else foreseen_text(foreseen)
+                )
+                return OK
             end = execute(request, default_catalog(), extensions, listener=listener)
         print(self._told(end, options.format))
         code = self._toolkit.tell(end.evaluation, quiet=options.quiet)
         if not options.quiet:
             print(f"results: {end.results}", file=sys.stderr)
-        return code or exit_code(end)
+        return exit_code(end, code)
 
     def _told(self, end: RunEnd, form: str) -> str:
         if form == "json":
@@ -76,11 +84,20 @@ class Run:
         return markdown_of(end) if form == "markdown" else text_of(end)
 
 
-def exit_code(end: RunEnd) -> int:
-    """3 where a gate failed or could not be decided, 1 for an error, 0 otherwise."""
-    if end.verdict in ("fail", "undecided"):
-        return GATE_FAILED
-    return OK if end.state == "succeeded" else ERROR
+def exit_code(end: RunEnd, told: int) -> int:
+    """The exit code of a run.
+
+    Args:
+        end: what came of it.
+        told: what its findings and its error stand for.
+
+    Returns:
+        3 where a gate failed or could not be decided; where the run did not come to its end, or something else is
+        wrong, what that stands for; 0 otherwise.
+    """
+    if end.state in ("error", "cancelled"):
+        return told or ERROR
+    return GATE_FAILED if end.verdict in ("fail", "undecided") else told
 
 
 def as_dict(end: RunEnd) -> dict[str, Any]:

@@ -5,7 +5,9 @@ It must not know where the text goes.
 
 from __future__ import annotations
 
+from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
+from evalsi_kernel.runs.foresight import Foreseen
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.table import markdown_table, text_table
 
@@ -17,7 +19,7 @@ _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gat
 
 def text_of(end: RunEnd) -> str:
     """For a terminal."""
-    parts = [headline(end), *([aligned(_rows(end.gates))] if end.gates else []), _numbers(end)]
+    parts = [headline(end), *([aligned(_rows(end.gates))] if end.gates else []), _numbers(end), usage_line(end)]
     return "\n\n".join(parts)
 
 
@@ -29,7 +31,19 @@ def markdown_of(end: RunEnd) -> str:
         lines += [_row(head), _row(["---"] * len(head)), *map(_row, rows), ""]
     evaluation = end.evaluation
     table = markdown_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
-    return "\n".join([*lines, table])
+    return "\n".join([*lines, table, "", usage_line(end)])
+
+
+def foreseen_text(foreseen: Foreseen) -> str:
+    """What a run could take."""
+    tokens = (
+        "tokens that it does not know beforehand" if foreseen.max_tokens is None else f"{foreseen.max_tokens:,} tokens"
+    )
+    cost = "an unknown price" if foreseen.max_usd is None else shown_usd(foreseen.max_usd)
+    text = f"{foreseen.calls:,} calls to the target for {foreseen.records:,} records: at most {tokens} and {cost}."
+    if foreseen.asking:
+        text += f"\nWhat {' and '.join(foreseen.asking)} ask of models depends on the answers, and comes on top."
+    return text
 
 
 def headline(end: RunEnd) -> str:
@@ -38,6 +52,21 @@ def headline(end: RunEnd) -> str:
     kept = f", {end.kept:,} of them before" if end.kept else ""
     why = f" ({end.reason})" if end.reason else ""
     return f"{end.run_id}: {end.state}, {_WORDS[end.verdict]}; {done}{kept}{why}"
+
+
+def usage_line(end: RunEnd) -> str:
+    """What the target took."""
+    usage = end.evaluation.manifest["target_usage"]
+    parts = [f"target: {usage['calls']:,} calls"]
+    if usage["failed"]:
+        parts.append(f"{usage['failed']:,} failed")
+    if usage["input_tokens"] and usage["output_tokens"] is not None:
+        parts.append(f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out")
+    if usage["cost_usd"] != 0.0:
+        parts.append("cost unknown" if usage["cost_usd"] is None else shown_usd(usage["cost_usd"]))
+    if usage["latency_ms"] is not None:
+        parts.append(f"{usage['latency_ms']['p50']:,.0f} ms in the median, {usage['latency_ms']['p95']:,.0f} ms at 95%")
+    return ", ".join(parts)
 
 
 def _numbers(end: RunEnd) -> str:

@@ -1,0 +1,286 @@
+"""A run that is begun, taken to its end by one attempt: worked on, summed up, judged, written.
+
+It must not know how a run is begun, nor who hosts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from evalsi_kernel.broker.caller import Caller
+from evalsi_kernel.broker.reply_log import ReplyLog
+from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
+from evalsi_kernel.errors import EvalsiError, OutputError
+from evalsi_kernel.extensions import gate_warnings
+from evalsi_kernel.gates.early_stopping import EarlyStopping
+from evalsi_kernel.intake import Intake
+from evalsi_kernel.request import Listener, Request
+from evalsi_kernel.run_scores import RunScores
+from evalsi_kernel.runs.attempt import STOPPED, Attempt
+from evalsi_kernel.runs.beginning import Begun
+from evalsi_kernel.runs.folding import entries_of
+from evalsi_kernel.runs.following import Following
+from evalsi_kernel.runs.generation import Generation, Halt, Usage, bounds_of
+from evalsi_kernel.runs.history import State
+from evalsi_kernel.runs.manifest import target_usage
+from evalsi_kernel.runs.opening import Ready, caller_of, scorers
+from evalsi_kernel.runs.prepared import Prepared
+from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.runs.request import RunEnd
+from evalsi_kernel.runs.scoring import Scoring
+from evalsi_kernel.runs.summing import Summing
+from evalsi_kernel.runs.target import Target
+from evalsi_kernel.status import Ending, Status
+from evalsi_protocol.errors import WireError
+
+ORDER_SEED = 0
+
+
+class Running:
+    """One attempt at a run.
+
+    Args:
+        prepared: the checked spec.
+        intake: which has read all records.
+        records: all of them.
+        target: what is asked.
+        begun: the run's folder, log and history.
+    """
+
+    def __init__(self, prepared: Prepared, intake: Intake, records: RecordStore, target: Target, begun: Begun) -> None:
+        self._prepared = prepared
+        self._intake = intake
+        self._records = records
+        self._target = target
+        self._begun = begun
+        self._halt = Halt()
+        self._started_at = datetime.now(UTC)
+        self._order, self._following = self._order_of_items()
+
+    async def to_end(self, stop: asyncio.Event) -> RunEnd:
+        """Work, sum up, judge, write."""
+        prepared, begun = self._prepared, self._begun
+        begun.history.attempt(begun.kept)
+        begun.history.enter("preparing")
+        self._tell_kept()
+        models = self._models()
+        spent = Usage()
+        for answer in begun.progress.all_generated():
+            spent = spent.plus(answer)
+        caller = caller_of(
+            self._target,
+            prepared.request,
+            bounds=bounds_of(self._target, self._records),
+            spent=spent,
+            extensions=prepared.extensions,
+            listener=prepared.listener,
+        )
+        async with scorers(prepared.plan, models, prepared.extensions, prepared.listener) as ready:
+            if ready.broker is not None:
+                replies = ReplyLog(begun.folder.path, begun.progress.add_reply)
+                for line in begun.progress.replies():
+                    replies.restore(line)
+                ready.broker.replies = replies
+            begun.history.enter("running")
+            attempt = self._attempt(ready, caller)
+            at_own_end = await attempt.work(stop, prepared.spec.budget.max_wall_clock)
+            if ready.broker is not None and ready.broker.broken is not None:
+                self._halt.by(ready.broker.broken.message, ready.broker.broken)
+            begun.history.enter("scoring")
+            return await self._summed_up(ready, at_own_end=at_own_end)
+
+    def _order_of_items(self) -> tuple[Sequence[int], Following | None]:
+        """The items as they are taken up: as the data has them, or shuffled where the run may stop early."""
+        spec, trials, count = self._prepared.spec, self._prepared.spec.trials, len(self._records)
+        if spec.stop_when_decided is None or not spec.gates:
+            return range(count * trials), None
+        numbers = list(range(count))
+        random.Random(ORDER_SEED).shuffle(numbers)
+        test = EarlyStopping(
+            spec.gates,
+            self._prepared.gates.ranges,
+            records=count,
+            trials=trials,
+            error_rate=spec.stop_when_decided.error_rate,
+        )
+        order = [number * trials + trial for number in numbers for trial in range(trials)]
+        if test.obstacle is not None:
+            self._prepared.listener.on_note(f"the run does not stop early: {test.obstacle}")
+            return order, None
+        return order, Following(test, numbers, self._prepared.plan.instances, trials)
+
+    def _tell_kept(self) -> None:
+        kept, items = self._begun.kept, len(self._begun.progress)
+        if self._begun.history.attempts > 1:
+            failed = sum(self._begun.progress.has_failed(item) for item in range(items))
+            again = f", {failed:,} that failed to do again" if self._prepared.request.retry_errors else ""
+            self._prepared.listener.on_note(
+                f"{self._begun.folder.id}: {kept:,} of {items:,} kept, {items - kept:,} to go{again}"
+            )
+
+    def _models(self) -> BrokerSettings | None:
+        """The models, whose budget counts what earlier attempts asked."""
+        models = self._prepared.request.models
+        if models is None:
+            return None
+        tokens, usd = 0, 0.0
+        for item in range(len(self._begun.progress)):
+            for _, entry in entries_of(self._begun.progress.scored(item) or {}):
+                if entry.calls and not entry.cached:
+                    tokens += (entry.tokens.input or 0) + (entry.tokens.output or 0)
+                    usd += entry.cost_usd or 0.0
+        return models._replace(spent_tokens=tokens, spent_usd=usd)
+
+    def _attempt(self, ready: Ready, caller: Caller) -> Attempt:
+        prepared, progress = self._prepared, self._begun.progress
+        at_once = prepared.spec.target.max_concurrency
+        attempt = Attempt(
+            progress,
+            self._order,
+            pools=ready.pools,
+            halt=self._halt,
+            at_once=at_once,
+            again=prepared.request.retry_errors,
+            following=self._following,
+            on_done=prepared.listener.on_records,
+        )
+        trials = prepared.spec.trials
+        attempt.generation = Generation(
+            self._target,
+            caller,
+            records=self._records,
+            trials=trials,
+            progress=progress,
+            halt=self._halt,
+            on_answer=attempt.answered,
+        )
+        attempt.scoring = Scoring(
+            self._records,
+            trials,
+            instances=prepared.plan.instances,
+            conditions=prepared.conditions,
+            pools=ready.pools,
+            progress=progress,
+            broker=ready.broker,
+            on_scored=attempt.scored,
+            on_broken=attempt.judge_broken,
+        )
+        return attempt
+
+    async def _summed_up(self, ready: Ready, *, at_own_end: bool) -> RunEnd:
+        prepared, begun, spec = self._prepared, self._begun, self._prepared.spec
+        done = begun.progress.count_done()
+        decisions = () if self._following is None else tuple(self._following.test.decisions)
+        summing = Summing(
+            spec, prepared.gates, prepared.plan.instances, self._about(done), decisions, warned=self._warnings
+        )
+        scores = RunScores(
+            prepared.plan,
+            ready.pools,
+            self._as_evaluation(),
+            method=prepared.method,
+            broker=ready.broker,
+            listener=Listener(on_note=prepared.listener.on_note),
+        )
+        summing.fold(begun.progress, self._records, scores, ready.broker)
+        if at_own_end:
+            await scores.aggregate()
+        begun.history.enter("gating")
+        evaluation = scores.finish(self._ending(done), self._intake, self._started_at, summing.complete)
+        if prepared.request.output is not None and evaluation.error is None:
+            try:
+                evaluation.write(prepared.request.output)
+            except OutputError as error:
+                evaluation = replace(evaluation, error=error)
+        judged = summing.judged(evaluation)
+        state = self._state(judged.verdict, at_own_end=at_own_end, error=evaluation.error)
+        begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason)
+        return RunEnd(
+            begun.folder.id,
+            state,
+            evaluation,
+            judged.gates,
+            judged.verdict,
+            len(begun.progress),
+            done,
+            begun.kept,
+            begun.folder.results,
+            self._halt.reason,
+        )
+
+    def _warnings(self, manifest: Mapping[str, Any]) -> Sequence[str]:
+        """What extensions say of the judges that gates rest on."""
+        prepared = self._prepared
+        judge = ((manifest.get("judge") or {}).get("roles") or {}).get(PRIMARY)
+        gated = {
+            one.name
+            for one in prepared.plan.instances
+            for gate in prepared.spec.gates
+            if gate.metric.split(".pass@")[0].split(".pass^")[0]
+            in {one.name, *(one.metric(output.name) for output in one.info.outputs)}
+        }
+        evaluators = [one for one in manifest["evaluators"] if one["name"] in gated]
+        if judge is None or not evaluators:
+            return ()
+        return gate_warnings(evaluators, judge, prepared.request.folder, prepared.extensions)
+
+    def _as_evaluation(self) -> Request:
+        """The run as the request of an evaluation, which is how numbers are made and told."""
+        spec, request = self._prepared.spec, self._prepared.request
+        cluster_by = spec.summary.cluster_by or ("id" if spec.trials > 1 else None)
+        return Request(
+            data=self._prepared.source,
+            evaluators=(),
+            mapping=self._prepared.mapping,
+            limit=spec.dataset.limit,
+            cluster_by=cluster_by,
+            confidence=spec.summary.confidence_level,
+            ci=spec.summary.ci_method,
+            models=request.models,
+            output=self._begun.folder.results,
+        )
+
+    def _about(self, done: int) -> dict[str, Any]:
+        """What the run adds to the manifest."""
+        request, spec, document = self._prepared.request, self._prepared.spec, self._prepared.request.document
+        items = len(self._begun.progress)
+        stopped = None
+        if self._following is not None and self._following.test.is_decided and done < items:
+            error_rate = next((one.error_rate for one in self._following.test.decisions if one is not None), None)
+            stopped = {"items": done, "of": items, "saved": items - done, "error_rate": error_rate}
+        return {
+            "run_id": self._begun.folder.id,
+            "name": request.name,
+            "project": document.project,
+            "labels": document.metadata.labels,
+            "target": dict(self._target.identity),
+            "target_usage": target_usage(self._begun.progress),
+            "trials": spec.trials,
+            "kept": self._begun.kept,
+            "stopped_early": stopped,
+            "source": dict(request.source),
+            "spec": document.model_dump(mode="json"),
+        }
+
+    def _ending(self, done: int) -> Ending:
+        if self._halt.error is not None:
+            return Ending(Status.FAILED, _as_error(self._halt.error))
+        decided = self._following is not None and self._following.test.is_decided
+        whole = done == len(self._begun.progress) or decided
+        return Ending(Status.COMPLETE if whole else Status.PARTIAL)
+
+    def _state(self, verdict: str | None, *, at_own_end: bool, error: EvalsiError | None) -> State:
+        if not at_own_end or self._halt.reason == STOPPED:
+            return "cancelled"
+        if error is not None:
+            return "error"
+        return "succeeded" if verdict in (None, "pass") else "failed"
+
+
+def _as_error(error: WireError) -> EvalsiError:
+    return EvalsiError(error.message, error.mend, code=error.code)
