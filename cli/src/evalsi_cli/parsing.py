@@ -70,5 +70,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def first_word(words: Sequence[str]) -> str | None:
-    """The command among the words, as far as one is there."""
-    return next((word for word in words if not word.startswith("-")), None)
+    """The command that the words begin with, as far as one is there; what a flag stands before is no command's run."""
+    return words[0] if words and not words[0].startswith("-") else None

@@ -6,7 +6,6 @@ It must not know what a param means; what only the evaluator can judge, such as 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
@@ -110,6 +109,8 @@ def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str
 
 def _right_form(evaluator_name: str, name: str, schema: dict[str, Any], value: Any) -> str:
     """How to write on a command line what was probably meant, where that can be told."""
+    import shlex  # Only a slip needs it.
+
     types = types_of(schema)
     if "boolean" in types and isinstance(value, str | int):
         text = "false" if str(value).strip().casefold() in _FALSE_WORDS else "true"

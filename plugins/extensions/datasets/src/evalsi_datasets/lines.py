@@ -6,7 +6,7 @@ It must not know what a line holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalsi_kernel.errors import DatasetError
 
@@ -16,8 +16,7 @@ MAX_LINE_BYTES = 256 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class LineBatch:
+class LineBatch(NamedTuple):
     """Lines that follow one another, without their LF.
 
     Args:
