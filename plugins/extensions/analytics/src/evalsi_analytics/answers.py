@@ -1,0 +1,100 @@
+"""Owns how the rows of an answer are printed: as a table, as CSV, or as JSON.
+
+It must not know what was asked.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from evalsi_kernel.table import display_width, printable
+
+NONE = "-"
+MAX_CELL_CHARS = 200
+
+
+class Answer(NamedTuple):
+    """Rows under the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def as_table(answer: Answer) -> str:
+    """Columns under each other; numbers stand at their right end."""
+    cells = [[printable(name) for name in answer.columns], *([_cell(one) for one in row] for row in answer.rows)]
+    right = [
+        any(_is_number(row[place]) for row in answer.rows)
+        and all(row[place] is None or _is_number(row[place]) for row in answer.rows)
+        for place in range(len(answer.columns))
+    ]
+    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        padded = []
+        for cell, width, to_right in zip(row, widths, right, strict=True):
+            blanks = " " * (width - display_width(cell))
+            padded.append(blanks + cell if to_right else cell + blanks)
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def as_csv(answer: Answer) -> str:
+    """CSV with a line of names; nothing stands where there is no value."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows([["" if one is None else plain(one) for one in row] for row in answer.rows])
+    return file.getvalue().rstrip("\n")
+
+
+def as_objects(answer: Answer) -> list[dict[str, Any]]:
+    """An object a row, as JSON values."""
+    names = _distinct(answer.columns)
+    return [dict(zip(names, map(plain, row), strict=True)) for row in answer.rows]
+
+
+def plain(value: Any) -> Any:
+    """A value of a database as one of JSON; what is no number is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value if value is None or isinstance(value, str | bool | int) else str(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, float | Decimal):
+        return f"{float(value):.6g}"
+    text = printable(str(plain(value)))
+    return text if len(text) <= MAX_CELL_CHARS else f"{text[: MAX_CELL_CHARS - 1]}…"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Column names as keys: a second `n` is `n_2`."""
+    found: list[str] = []
+    for name in names:
+        key, count = name, 1
+        while key in found:
+            count += 1
+            key = f"{name}_{count}"
+        found.append(key)
+    return found
