@@ -7,7 +7,8 @@ import pytest
 from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
 from evalsi_kernel.catalog import Catalog, default_catalog
 from evalsi_kernel.launch import PoolLimits
-from evalsi_kernel.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, Wanted, make_plan
+from evalsi_kernel.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, make_plan
+from evalsi_kernel.wanted import Wanted
 
 
 def planned(models: BrokerSettings | None, *asks: str, concurrency: int | None = None) -> PoolLimits:

@@ -22,10 +22,11 @@ from evalsi_kernel.connection import Connection
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.pack_info import Workers
-from evalsi_kernel.planning import Wanted, make_plan
+from evalsi_kernel.planning import make_plan
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.spawning import spawn
 from evalsi_kernel.transports import MemoryTransport
+from evalsi_kernel.wanted import Wanted
 from evalsi_kernel.watchdog import watch
 from evalsi_kernel.worker import Worker, start_worker
 from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score

@@ -20,10 +20,10 @@ from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.pack_process import attach
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.request import Request
 from evalsi_kernel.spawning import spawn
+from evalsi_kernel.wanted import Wanted
 from tests.kernel.data_path import Lines
 from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
 

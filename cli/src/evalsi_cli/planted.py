@@ -21,9 +21,9 @@ from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.event_loop import run_in_loop
 from evalsi_kernel.launch import Launch, Opening
 from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Request
 from evalsi_kernel.rows_source import RowsSource
+from evalsi_kernel.wanted import Wanted
 from evalsi_kernel.worker import start_worker
 
 FORMS: tuple[Form, ...] = ("json_schema", "json_object", "text")

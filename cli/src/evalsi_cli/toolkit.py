@@ -15,8 +15,8 @@ from evalsi_cli.models import add_model_flags, models_of, preview_text
 from evalsi_cli.terminal import ProgressLine, as_json
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Listener
+from evalsi_kernel.wanted import Wanted
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview

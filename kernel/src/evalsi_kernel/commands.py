@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview
     from evalsi_kernel.broker.settings import BrokerSettings
     from evalsi_kernel.evaluated import Evaluation
-    from evalsi_kernel.planning import Wanted
     from evalsi_kernel.request import Listener
+    from evalsi_kernel.wanted import Wanted
 
 
 class Toolkit(Protocol):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.catalog import Catalog
@@ -20,6 +19,7 @@ from evalsi_kernel.params import check_params
 from evalsi_kernel.refs import CustomRef, parse_ref
 from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.wanted import Wanted
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.settings import BrokerSettings
@@ -47,24 +47,6 @@ class LocalPack(NamedTuple):
 
     evaluators: tuple[dict[str, Any], ...]
     serve: ServeInThread
-
-
-class Wanted(NamedTuple):
-    """An evaluator that a user names.
-
-    Args:
-        ref: a name of the catalog, or a file or module with an optional `:attribute`; "" for a local one.
-        name: what to call it; None takes the evaluator's own name.
-        params: its params.
-        local: the evaluator's place in the local pack.
-        when: the condition in CEL under which it scores a record of a run; None always does.
-    """
-
-    ref: str
-    name: str | None = None
-    params: Mapping[str, Any] = MappingProxyType({})
-    local: int | None = None
-    when: str | None = None
 
 
 class Plan(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.data_path import check_path
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.sources import Source
+from evalsi_kernel.wanted import Wanted
 
 
 class Request(NamedTuple):

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.judge_key import JudgeKey
     from evalsi_kernel.broker.settings import BrokerSettings
     from evalsi_kernel.evaluated import Evaluation
-    from evalsi_kernel.planning import LocalPack, Wanted
+    from evalsi_kernel.planning import LocalPack
     from evalsi_kernel.request import Request
     from evalsi_kernel.sources import Source
     from evalsi_kernel.summaries import Summary
+    from evalsi_kernel.wanted import Wanted
 
 
 # What is no answer of a judge, and yet all that a model had to say.
@@ -312,7 +313,8 @@ def _print_note(note: str) -> None:
 
 def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
     from evalsi_kernel.errors import UsageError
-    from evalsi_kernel.planning import LocalPack, Wanted
+    from evalsi_kernel.planning import LocalPack
+    from evalsi_kernel.wanted import Wanted
 
     if isinstance(evaluators, str):
         raise UsageError(f"evaluators is the text {evaluators!r}.", 'Give a list: ["exact-match"].')

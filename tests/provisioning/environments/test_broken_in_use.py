@@ -12,8 +12,8 @@ from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.evaluation import evaluate
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Listener, Request
+from evalsi_kernel.wanted import Wanted
 from tests.cli.pack_folders import MANIFEST
 from tests.kernel.data_path import Lines
 from tests.provisioning.environments.pack_folders import MakePack

@@ -15,7 +15,7 @@ from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.intervals import IntervalMethod
 from evalsi_kernel.mapping import Path, add_mapping
-from evalsi_kernel.planning import Plan, Wanted, make_plan
+from evalsi_kernel.planning import Plan, make_plan
 from evalsi_kernel.request import Listener
 from evalsi_kernel.rows_source import RowsSource
 from evalsi_kernel.runs.opening import settings_with_budget
@@ -23,6 +23,7 @@ from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import Spec
 from evalsi_kernel.sources import Source
+from evalsi_kernel.wanted import Wanted
 
 if TYPE_CHECKING:
     from evalsi_kernel.catalog import Catalog

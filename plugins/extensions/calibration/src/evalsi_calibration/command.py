@@ -18,8 +18,8 @@ from evalsi_kernel.extensions import default_extensions, open_source
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.mapping import parse_mapping
 from evalsi_kernel.params import parse_param_assignments
-from evalsi_kernel.planning import Wanted
 from evalsi_kernel.request import Request
+from evalsi_kernel.wanted import Wanted
 
 from .agreement import agreement_of
 from .calibration_file import write_calibration
