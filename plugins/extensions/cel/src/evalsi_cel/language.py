@@ -5,6 +5,7 @@ It must not know how an engine evaluates.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -72,7 +73,7 @@ class Cel:
         if self._engine is None:
             self._engine = _installed_engine()
         try:
-            if not source.isprintable():
+            if not all(character.isprintable() or character in "\n\r\t" for character in source):
                 raise BadSource("holds a character that cannot be printed")
             return CelCondition(source, tuple(variables), self._engine(source, variables))
         except BadSource as bad:
@@ -93,10 +94,21 @@ class CelCondition:
         Raises:
             ConditionError: it has no answer, or one that is neither true nor false.
         """
-        value = self._program.value({name: values.get(name) for name in self._variables})
+        value = self._program.value({name: _within_64_bits(values.get(name)) for name in self._variables})
         if not isinstance(value, bool):
             raise ConditionError(f"It gives {_kind(value)}, which is neither true nor false.")
         return value
+
+
+def _within_64_bits(value: Any) -> Any:
+    """The value, whole numbers beyond 64 bits as fractions: CEL has none larger, and one must not spoil a record."""
+    if isinstance(value, dict):
+        return {key: _within_64_bits(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_within_64_bits(item) for item in value]
+    if isinstance(value, int) and value.bit_length() > 63:
+        return float(value) if value.bit_length() < 1024 else math.copysign(math.inf, value)
+    return value
 
 
 def _installed_engine() -> Engine:

@@ -150,12 +150,41 @@ def _compared(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any, 
     def compared(left: Any, right: Any) -> Any:
         if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
             return celtypes.BoolType(compare(_number(left), _number(right)))
-        failed = isinstance(left, CELEvalError) or isinstance(right, CELEvalError)
-        if name in ("_==_", "_!=_") and not failed and _family(left) is not _family(right):
-            return celtypes.BoolType(name == "_!=_")
         return usual(left, right)
 
     return compared
+
+
+def _is_equal(left: Any, right: Any) -> bool:
+    """Whether two values are equal, where numbers of different types may be, and values of other types are not."""
+    if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
+        return _number(left) == _number(right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_is_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_is_equal(item, right[key]) for key, item in left.items())
+    # Some operations of the library give plain text or bytes back, which are equal to its own.
+    alike = next((kind for kind in (str, bytes) if isinstance(left, kind)), type(left))
+    return isinstance(right, alike) and bool(left == right)
+
+
+def _equal(left: Any, right: Any) -> Any:
+    return _failed(left, right) or celtypes.BoolType(_is_equal(left, right))
+
+
+def _unequal(left: Any, right: Any) -> Any:
+    return _failed(left, right) or celtypes.BoolType(not _is_equal(left, right))
+
+
+def _in(item: Any, container: Any) -> Any:
+    if isinstance(container, list) and not isinstance(item, CELEvalError):
+        return celtypes.BoolType(any(_is_equal(item, one) for one in container))
+    return base_functions["_in_"](item, container)
+
+
+def _failed(*values: Any) -> CELEvalError | None:
+    """The first value that is none, which the library hands on until something absorbs it."""
+    return next((value for value in values if isinstance(value, CELEvalError)), None)
 
 
 def _added(left: Any, right: Any) -> Any:
@@ -170,31 +199,24 @@ def _number(value: Any) -> int | float:
     return float(value) if isinstance(value, float) else int(value)
 
 
-def _family(value: Any) -> type | None:
-    """What can be equal to one another; None for what only the library can tell."""
-    families = (celtypes.BoolType, str, bytes, list, dict, type(None))
-    return next((family for family in families if isinstance(value, family)), None)
-
-
 _OVERRIDES: dict[str, Any] = {
     "_<_": _compared("_<_", operator.lt),
     "_<=_": _compared("_<=_", operator.le),
     "_>_": _compared("_>_", operator.gt),
     "_>=_": _compared("_>=_", operator.ge),
-    "_==_": _compared("_==_", operator.eq),
-    "_!=_": _compared("_!=_", operator.ne),
+    "_==_": _equal,
+    "_!=_": _unequal,
+    "_in_": _in,
     "_+_": _added,
 }
 
 
 def _cel(value: Any) -> Any:
-    """A JSON value as the library's; a whole number beyond 64 bits is a fraction, as there is no larger type."""
+    """A JSON value as the library's."""
     if isinstance(value, dict):
         return celtypes.MapType({celtypes.StringType(key): _cel(item) for key, item in value.items()})
     if isinstance(value, list):
         return celtypes.ListType(map(_cel, value))
-    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
-        return celtypes.DoubleType(value)
     kinds = {bool: celtypes.BoolType, int: celtypes.IntType, float: celtypes.DoubleType, str: celtypes.StringType}
     return kinds[type(value)](value) if value is not None else None
 
