@@ -1,7 +1,7 @@
 """Opens report pages in headless Chromium: one browser for the tests of a process, a fresh profile, no network.
 
-Debian's is found on the PATH (`apt-get install chromium`); EVALSI_CHROMIUM names another. Without any, the tests of pages
-are skipped and say so.
+Debian's is found on the PATH (`apt-get install chromium`); EVALSI_CHROMIUM names another. Without any, the tests of
+pages are skipped and say so.
 """
 
 from __future__ import annotations

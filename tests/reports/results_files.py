@@ -10,7 +10,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-WORDS = ["the", "ferry", "leaves", "at", "seven", "from", "north", "pier", "and", "comes", "back", "by", "nine", "unless", "fog", "holds", "it", "in", "port", "while", "dogs", "ride", "free", "children", "pay", "half", "bicycles", "cost", "one", "euro", "crew", "checks", "tickets", "before", "boarding", "each", "passenger", "keeps", "receipt", "until", "end"]
+TEXT = (
+    "the ferry leaves at seven from north pier and comes back by nine unless fog holds it in port while dogs ride free "
+    "children pay half bicycles cost one euro crew checks tickets before boarding each guest keeps receipt until end"
+)
+WORDS = TEXT.split()
 TOPICS = ("timetable", "prices", "luggage", "weather")
 TRIAL_FLIPS = 7
 JUDGE_ERROR = {

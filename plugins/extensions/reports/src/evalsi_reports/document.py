@@ -16,6 +16,9 @@ from evalsi_kernel.errors import ConfigError
 
 _BLOCK_BYTES = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
+# Half of a pair may be written as an escape, and no text can be written out with it.
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF = re.compile("[\ud800-\udfff]")
 _COMMA = re.compile(r"[ \t\r\n]*,")
 # So near to the end of the window a fault may be nothing but its edge.
 _EDGE = 16
@@ -48,6 +51,17 @@ def members(path: Path, listed: Collection[str]) -> Iterator[tuple[str, Any]]:
         ) from error
 
 
+def _without_halves(value: Any) -> Any:
+    """The value with halves of surrogate pairs told by their numbers."""
+    if isinstance(value, str):
+        return _HALF.sub(lambda half: f"⟨U+{ord(half[0]):04X}⟩", value)
+    if isinstance(value, list):
+        return [_without_halves(one) for one in value]
+    if isinstance(value, dict):
+        return {_without_halves(name): _without_halves(one) for name, one in value.items()}
+    return value
+
+
 class _Window:
     """The text from `at` on is still to be read; `_more` makes it longer."""
 
@@ -76,6 +90,8 @@ class _Window:
             character = self._next()
             if name not in listed:
                 yield name, self._value()
+            elif not character:
+                self._refuse(cut_off=True)
             elif character != "[":
                 raise ConfigError(
                     f'{self._path}: "{name}" is no list.', "Name a results file that is as it was written."
@@ -117,8 +133,9 @@ class _Window:
             # A number at the edge may go on behind it.
             if end == len(self._text) and self._more():
                 continue
+            is_whole = _ESCAPED_HALF.search(self._text, self._at, end) is None
             self._at = end
-            return value
+            return value if is_whole else _without_halves(value)
 
     def _next(self) -> str:
         """The next character that is no white space; "" at the end."""

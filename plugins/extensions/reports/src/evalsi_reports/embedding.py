@@ -75,7 +75,13 @@ def _columns(report: ReportData) -> dict[str, Any]:
     bad = report.bad
     return {
         "metrics": [
-            [visible(metric.name), visible(metric.evaluator), metric.kind, metric.higher_is_better, metric.unit]
+            [
+                visible(metric.name),
+                visible(metric.evaluator),
+                metric.kind,
+                metric.higher_is_better,
+                metric.unit and visible(metric.unit),
+            ]
             for metric in metrics
         ],
         "evaluators": [visible(name) for name in folded.marks],
@@ -119,7 +125,7 @@ def _row(report: ReportData, row: int, replies: Mapping[str, int], limit: int) -
         if one.reason is not None:
             entry["r"] = _text(one.reason, max(limit, 200))
         if one.code:
-            entry["e"] = [one.code, one.mend]
+            entry["e"] = [visible(one.code), one.mend]
         if refs:
             entry["j"] = refs
         if entry:
