@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
     from evalsi_kernel.broker.settings import BrokerSettings
 
+GOODBYES_S = 0.001
+"""Until the packs have been told that it is over."""
 STOPPING = "stopping; what is finished is kept (Ctrl-C again stops at once)"
 
 
@@ -110,12 +112,17 @@ async def _score(
             if ending.status is not Status.PARTIAL and not await finished(scoring.aggregate(), stop):
                 ending = Ending(Status.PARTIAL)
                 _abort(pools)
-            await _close(pools)
-            if ending.error is not None and not scoring.done:
-                raise ending.error
-            if ending.status is Status.COMPLETE and not intake.count:
-                raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
-            return scoring.finish(ending, intake, started_at)
+            closing = asyncio.create_task(_close(pools))
+            # While the packs leave there is time to sum up; what takes long, as a file may, waits until they are gone.
+            await asyncio.wait({closing}, timeout=GOODBYES_S if request.output is None and method is None else None)
+            try:
+                if ending.error is not None and not scoring.done:
+                    raise ending.error
+                if ending.status is Status.COMPLETE and not intake.count:
+                    raise DatasetError(f"{source.name} has no records.", "Give it some.", code="dataset.empty")
+                return scoring.finish(ending, intake, started_at)
+            finally:
+                await closing
     except BaseException:
         _abort(pools)
         raise
