@@ -67,9 +67,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     package = site.install("lake", provides="", code=COMMAND.format(qa=str(QA)))
     manifest = site.folder / package / "extension.toml"
     manifest.write_text(manifest.read_text().partition("[provides]")[0] + PROVIDES)
-    # The readers of data stay installed: what hides the others is taken away.
-    (site.folder / "evalsi_datasets-0.dist-info" / "METADATA").unlink()
-    (site.folder / "evalsi_datasets-0.dist-info").rmdir()
+    # What reads data and what builds environments stay installed: what hides the others is taken away.
+    for stays in ("evalsi_datasets", "evalsi_provisioning"):
+        (site.folder / f"{stays}-0.dist-info" / "METADATA").unlink()
+        (site.folder / f"{stays}-0.dist-info").rmdir()
     monkeypatch.setenv("PYTHONPATH", str(site.folder))
     monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
     return site
