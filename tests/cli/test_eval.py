@@ -216,3 +216,17 @@ def test_an_own_evaluator_takes_params(project: Path) -> None:
     words = ("--evaluators", "./my_evals.py:polite", "--param", "polite.word=sit", "--format", "json")
     [found] = json.loads(evalsi("eval", "--data", "data.jsonl", *words, cwd=project).out)["summaries"]
     assert found["mean"] == 1.0
+
+
+def test_record_timeout_is_the_time_of_a_record_in_an_evaluator_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("def stuck(record):\n    while True:\n        pass\n")
+    (tmp_path / "one.jsonl").write_text('{"output": "a"}\n')
+    done = evalsi(
+        "eval", "--data", "one.jsonl", "--evaluators", "./slow.py:stuck", "--record-timeout", "0.5", cwd=tmp_path
+    )
+    assert done.code == 1
+    assert "No answer for this record within 0.5 s." in done.err
+    wrong = evalsi(
+        "eval", "--data", "one.jsonl", "--evaluators", "./slow.py:stuck", "--record-timeout", "0", cwd=tmp_path
+    )
+    assert (wrong.code, "record_timeout_s is 0" in wrong.err) == (2, True)

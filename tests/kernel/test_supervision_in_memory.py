@@ -8,8 +8,11 @@ import sys
 import threading
 from typing import Any
 
+import pytest
+
 import evalsi
 from evalsi import Record
+from evalsi_kernel.errors import UsageError
 
 ROWS: list[dict[str, Any]] = [{"output": text} for text in ("good", "bad", "good")]
 
@@ -31,6 +34,20 @@ here = Launch("here", serve=lambda channel: Host(channel, "here", "1", lambda: d
 print([outcome[1]["code"] if outcome[0] == "error" else outcome[0] for outcome in column])
 """
 
+HAS_ITS_TIME = """
+import time
+import evalsi
+
+def stuck(record):
+    while record.output.as_text() == "bad":
+        time.sleep(0.01)
+    return True
+
+rows = [{"output": text} for text in ("good", "bad", "good")]
+result = evalsi.evaluate(rows, [stuck], record_timeout_s=0.5, quiet=True)
+print([one.get("reason", one["outcome"]) for one in result.results])
+"""
+
 
 def good(record: Record) -> bool:
     return record.output.as_text() == "good"
@@ -48,6 +65,14 @@ def test_a_function_that_hangs_is_an_error_of_its_record_and_holds_up_neither_th
     )
     assert done.stdout == "['scored', 'pack.timeout', 'scored']\n", done.stderr
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_script_says_how_long_a_record_may_take_its_functions() -> None:
+    command = [sys.executable, "-W", "error", "-c", HAS_ITS_TIME]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout == "['scored', 'No answer for this record within 0.5 s.', 'scored']\n", done.stderr
+    with pytest.raises(UsageError, match="record_timeout_s is 0"):
+        evalsi.evaluate(ROWS, [good], record_timeout_s=0, quiet=True)
 
 
 def test_a_function_that_exits_costs_its_record_and_not_the_script() -> None:

@@ -49,6 +49,7 @@ def evaluate(
         local,
         concurrency=request.concurrency,
         processes=request.processes,
+        record_timeout_s=request.record_timeout_s,
         models=request.models,
         on_progress=listener.on_note,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from evalsi_protocol.channels import Channel
 
+RECORD_TIMEOUT_S = 60.0
 ServeInThread = Callable[["Channel"], None]
 
 
@@ -77,6 +78,6 @@ class PoolLimits(NamedTuple):
 
     processes: int = 1
     concurrency: int = 16
-    record_timeout_s: float = 60.0
+    record_timeout_s: float = RECORD_TIMEOUT_S
     memory_bytes: int = 2 * 1024**3
     lanes: int = 4

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalsi_kernel.catalog import Catalog
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
 from evalsi_kernel.instances import Instance
-from evalsi_kernel.launch import Launch, Opening, PoolLimits, ServeInThread
+from evalsi_kernel.launch import RECORD_TIMEOUT_S, Launch, Opening, PoolLimits, ServeInThread
 from evalsi_kernel.launching import launch_custom, launch_pack
 from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.params import check_params
@@ -83,6 +83,7 @@ def make_plan(
     *,
     concurrency: int | None,
     processes: int | None = None,
+    record_timeout_s: float = RECORD_TIMEOUT_S,
     models: BrokerSettings | None = None,
     on_progress: Progress | None = None,
 ) -> Plan:
@@ -105,7 +106,8 @@ def make_plan(
     for session, one in enumerate(found, 1):
         if one.key not in groups:
             asks = {capability for other in found if other.key == one.key for capability in other.info.asks}
-            groups[one.key] = _group(one, concurrency or _of_asking(asks, models), processes, on_progress)
+            in_flight = concurrency or _of_asking(asks, models)
+            groups[one.key] = _group(one, in_flight, processes, record_timeout_s, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
         instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
@@ -254,11 +256,19 @@ def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
                 raise ConfigError(f"{one.name} asks {what}, and none is named.", mend, code="config.no_model")
 
 
-def _group(one: _Found, concurrency: int | None, processes: int | None, on_progress: Progress | None) -> Group:
+def _group(
+    one: _Found,
+    concurrency: int | None,
+    processes: int | None,
+    record_timeout_s: float,
+    on_progress: Progress | None,
+) -> Group:
     pack = one.pack
     if pack is None:
         assert one.launch is not None
-        return Group(one.launch, _limits_of_waiting(PoolLimits(), concurrency or CONCURRENCY))
+        return Group(
+            one.launch, _limits_of_waiting(PoolLimits(record_timeout_s=record_timeout_s), concurrency or CONCURRENCY)
+        )
     if pack.workers == "wide":
         limits = PoolLimits(1, 0, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
         return Group(launch_pack(pack, on_progress), _limits_of_waiting(limits, concurrency or WIDE_CONCURRENCY))

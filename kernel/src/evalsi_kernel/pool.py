@@ -387,7 +387,8 @@ class Pool:
 
 def too_slow(message: str) -> WireError:
     """The error for what took too long."""
-    return WireError("pack.timeout", message, "Raise record_timeout_s of the pack, or give it less.", "pack")
+    mend = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
+    return WireError("pack.timeout", message, mend, "pack")
 
 
 async def _aggregate(

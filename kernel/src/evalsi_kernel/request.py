@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.data_path import check_path
 from evalsi_kernel.errors import UsageError
+from evalsi_kernel.launch import RECORD_TIMEOUT_S
 from evalsi_kernel.sources import Source
 from evalsi_kernel.wanted import Wanted
 
@@ -29,6 +30,7 @@ class Request(NamedTuple):
         concurrency: records in flight at once where evaluators wait; None takes 16, as many as calls to models (at
             least 64) where a pack asks one, or 5,000 where it asks in batches.
         processes: of a pack that computes; None takes one a core.
+        record_timeout_s: how long a record may take an evaluator of the user's own; a pack's manifest says its own.
         cluster_by: the metadata key that names a record's cluster.
         confidence: level of the intervals, between 0 and 1.
         ci: "auto", or the name of an interval method such as "bootstrap".
@@ -44,6 +46,7 @@ class Request(NamedTuple):
     limit: int | None = None
     concurrency: int | None = None
     processes: int | None = None
+    record_timeout_s: float = RECORD_TIMEOUT_S
     cluster_by: str | None = None
     confidence: float = 0.95
     ci: str = "auto"
@@ -66,6 +69,8 @@ class Request(NamedTuple):
             )
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"processes is {self.processes}; at least one must score.", "Use 1 or more.")
+        if not 0 < self.record_timeout_s < float("inf"):
+            raise UsageError(f"record_timeout_s is {self.record_timeout_s:g}.", "Use a number above 0.")
         if self.cluster_by == "":
             raise UsageError("cluster_by is empty.", "Name the metadata key of the clusters, or leave it out.")
         if self.limit is not None and self.limit < 1:

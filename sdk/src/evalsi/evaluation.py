@@ -136,6 +136,7 @@ def evaluate(
     params: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
     concurrency: int | None = None,
+    record_timeout_s: float = 60.0,
     cluster_by: str | None = None,
     confidence: float = 0.95,
     ci: str = "auto",
@@ -153,21 +154,18 @@ def evaluate(
     Args:
         data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame.
         evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
-        mapping: record field → column, such as `{"input": "question"}`.
-        params: evaluator's name → its params.
+        mapping, params: record field → column, such as `{"input": "question"}`; evaluator's name → its params.
         limit: score so many records only.
-        concurrency: records in flight at once where evaluators wait; None takes 16, with a judge as many as its
-            `max_in_flight` (256; never less than 64), in batches 5,000.
+        concurrency: records in flight where evaluators wait; None takes 16, a judge's `max_in_flight`, 5,000 in batches.
+        record_timeout_s: how long a record may take a function, or an evaluator of your own file; a pack says its own.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
         confidence, ci: level of the intervals; "auto" or "bootstrap".
-        judge: the model that judges, by name or as a dict such as `{"model": …, "base_url": …}`; there is no default.
-        embed: the model that makes embeddings, likewise.
+        judge, embed: models that judge and make embeddings, by name or as `{"model": …, "base_url": …}`; no default.
         batch: ask the judge in batches, for half the price and with hours to answer.
         cache: take replies of models from the cache, and keep new ones there.
         budget: what all calls to models may cost together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
         prices: a file of prices (TOML) that go before those that come along.
-        output: also write `results.json` there, even when interrupted.
-        quiet: say nothing on stderr while environments are built.
+        output, quiet: also write `results.json` there, even when interrupted; say nothing on stderr meanwhile.
 
     Raises:
         EvalsiError: a sentence with a mend; when the data broke on the way, `details["result"]` is what was scored.
@@ -181,6 +179,7 @@ def evaluate(
         mapping=_mapping(mapping or {}),
         limit=limit,
         concurrency=concurrency,
+        record_timeout_s=record_timeout_s,
         cluster_by=cluster_by,
         confidence=confidence,
         ci=ci,

@@ -63,6 +63,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="records in flight where evaluators wait (16; for a judge as many as calls)",
     )
     add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
+    add(
+        "--record-timeout", type=float, metavar="S", help="seconds that a record may take an evaluator of your own (60)"
+    )
     add("--cluster-by", metavar="KEY", help="metadata key of correlated records; intervals then respect it")
     add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")
     add("--ci", default="auto", metavar="METHOD", help="auto, or bootstrap")
@@ -89,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
         models=models_of(options),
         output=options.output,
     )
+    if options.record_timeout is not None:
+        request = request._replace(record_timeout_s=options.record_timeout)
     try:
         evaluation = evaluate(request, default_catalog(), listener=Listener(progress.note, progress.show))
     finally:
