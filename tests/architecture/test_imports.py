@@ -36,6 +36,7 @@ def row_of(distribution: Distribution) -> str:
 def own_libraries(distribution: Distribution) -> set[str]:
     """Modules of the declared third parties; where module and library differ in name, it is said here."""
     differing = {
+        "cel-python": "celpy",
         "google-re2": "re2",
         "markdown-it-py": "markdown_it",
         "backports.zstd": "backports",

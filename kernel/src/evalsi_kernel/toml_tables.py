@@ -24,6 +24,15 @@ class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
+class Misfit(ValueError):
+    """What a validator finds, told like a `Problem`: the rest of a sentence that begins with its place, and a mend."""
+
+    def __init__(self, what: str, mend: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.mend = mend
+
+
 DottedName = Annotated[
     str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="the dotted name of a module")
 ]
@@ -96,8 +105,8 @@ def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
     for key in found["loc"]:
         at = inside(at, key)
     kind, value = found["type"], found["input"]
-    if kind == "sentence":  # a finding of our own, told in our own words
-        return Problem(at, found["msg"], found["ctx"]["mend"])
+    if kind == "value_error" and isinstance(error := found["ctx"]["error"], Misfit):
+        return Problem(at, error.what, error.mend)
     if kind == "missing":
         return Problem(at, "is missing", "Add it.")
     if kind == "extra_forbidden":

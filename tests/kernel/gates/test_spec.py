@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from evalsi_kernel.gates.spec import STATS, GateSpec, slice_value
+from evalsi_kernel.toml_tables import Misfit
 
 
 def refusal(**keys: Any) -> tuple[str, str]:
@@ -15,8 +16,9 @@ def refusal(**keys: Any) -> tuple[str, str]:
     with pytest.raises(ValidationError) as caught:
         GateSpec.model_validate({"metric": "a", **keys})
     [found] = caught.value.errors(include_url=False)
-    assert found["type"] == "sentence"
-    return found["msg"], found["ctx"]["mend"]
+    misfit = found["ctx"]["error"]
+    assert isinstance(misfit, Misfit)
+    return misfit.what, misfit.mend
 
 
 def test_a_gate_holds_a_mean_and_bears_no_error_by_default() -> None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from evalsi_kernel.suggestions import choose
-from evalsi_kernel.toml_tables import FilledLine, Table
+from evalsi_kernel.toml_tables import FilledLine, Misfit, Table
 from evalsi_kernel.value_schema import shown
 
 Stat = Literal["mean", "lower", "upper", "n", "errors", "skipped", "error_rate", "skip_rate"]
@@ -29,18 +28,13 @@ def slice_value(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _problem(what: str, mend: str = "") -> PydanticCustomError:
-    """A finding of our own, told as the rest of a sentence that begins with its place."""
-    return PydanticCustomError("sentence", "{what}", {"what": what, "mend": mend})
-
-
 def _stat(value: Any) -> Any:
     if not isinstance(value, str):
-        raise _problem(f"must be one of {', '.join(STATS)}, not {shown(value)}")
+        raise Misfit(f"must be one of {', '.join(STATS)}, not {shown(value)}")
     name = value.strip().lower().removeprefix(_PREFIX).replace("-", "_")
     name = _OTHER_NAMES.get(name, name)
     if name not in STATS:
-        raise _problem(f"is {shown(value)}, which is no statistic of a metric", choose(name, STATS))
+        raise Misfit(f"is {shown(value)}, which is no statistic of a metric", choose(name, STATS))
     return name
 
 
@@ -48,13 +42,13 @@ def _slice(value: Any) -> Any:
     if isinstance(value, str) and value.strip():
         return value
     if not isinstance(value, dict):
-        raise _problem(f"must be a metadata key, or one key and its value, not {shown(value)}")
+        raise Misfit(f"must be a metadata key, or one key and its value, not {shown(value)}")
     if len(value) != 1:
-        raise _problem(f"names {len(value)} keys, and a gate looks at one", "Write a gate for each.")
+        raise Misfit(f"names {len(value)} keys, and a gate looks at one", "Write a gate for each.")
     [(key, wanted)] = value.items()
     name = slice_value(wanted)
     if name is None or not isinstance(key, str) or not key.strip():
-        raise _problem(f"must map a metadata key to text or a number, not to {shown(wanted)}")
+        raise Misfit(f"must map a metadata key to text or a number, not to {shown(wanted)}")
     return {key: name}
 
 
@@ -90,19 +84,19 @@ class GateSpec(Table):
     @model_validator(mode="after")
     def _fits_together(self) -> GateSpec:
         if self.min is None and self.max is None and self.max_drop is None:
-            raise _problem("has no bound", "Add min, max, or baseline with max_drop.")
+            raise Misfit("has no bound", "Add min, max, or baseline with max_drop.")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise _problem(f"has min {self.min:g} above max {self.max:g}, which nothing can pass", "Exchange the two.")
+            raise Misfit(f"has min {self.min:g} above max {self.max:g}, which nothing can pass", "Exchange the two.")
         if self.max_drop is not None and self.baseline is None:
-            raise _problem("has max_drop and no baseline", "Add baseline: and the path of a results file.")
+            raise Misfit("has max_drop and no baseline", "Add baseline: and the path of a results file.")
         if self.baseline is not None and self.max_drop is None:
-            raise _problem("has a baseline and no max_drop", "Add max_drop: 0 where nothing may be lost.")
+            raise Misfit("has a baseline and no max_drop", "Add max_drop: 0 where nothing may be lost.")
         if self.significant and self.baseline is None:
-            raise _problem("is significant without a baseline", "Add baseline and max_drop, or leave it out.")
+            raise Misfit("is significant without a baseline", "Add baseline and max_drop, or leave it out.")
         if self.baseline is not None and self.stat != "mean":
-            raise _problem(f"compares {self.stat} with a baseline", "Only a mean can be compared: leave stat out.")
+            raise Misfit(f"compares {self.stat} with a baseline", "Only a mean can be compared: leave stat out.")
         if self.significant and self.slice is not None:
-            raise _problem("is significant and has a slice", "Pairs are found over all records: leave one of them out.")
+            raise Misfit("is significant and has a slice", "Pairs are found over all records: leave one of them out.")
         return self
 
     @property
