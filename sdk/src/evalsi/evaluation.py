@@ -156,7 +156,7 @@ def evaluate(
         evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
         mapping, params: record field → column, such as `{"input": "question"}`; evaluator's name → its params.
         limit: score so many records only.
-        concurrency: records in flight where evaluators wait; None takes 16, a judge's `max_in_flight`, 5,000 in batches.
+        concurrency: records in flight where evaluators wait; None takes 16, a judge's `max_in_flight`, 5,000 batched.
         record_timeout_s: how long a record may take a function, or an evaluator of your own file; a pack says its own.
         cluster_by: the metadata key that names a record's cluster; intervals then respect it.
         confidence, ci: level of the intervals; "auto" or "bootstrap".
