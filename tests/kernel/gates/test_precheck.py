@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, load_extensions
+from evalsi_kernel.extensions import Extensions, condition_language, load_extensions
+from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
 from evalsi_kernel.instances import Instance
@@ -28,7 +30,12 @@ OPEN = instance("mine")
 
 
 def planned(*gates: GateSpec, trials: int = 1, folder: Path = Path(), more: tuple[Instance, ...] = ()) -> GatePlan:
-    return plan_gates(gates, (EXACT, JUDGE, COUNT, *more), trials=trials, folder=folder, extensions=Extensions())
+    instances = (EXACT, JUDGE, COUNT, *more)
+    return plan_gates(gates, instances, trials=trials, folder=folder, language=language_of(Extensions()))
+
+
+def language_of(extensions: Extensions) -> Callable[[], ConditionLanguage]:
+    return lambda: condition_language(extensions)
 
 
 def refusal(*gates: GateSpec, **keys: Any) -> ConfigError:
@@ -153,10 +160,10 @@ def test_a_plan_knows_what_the_run_has_to_collect(tmp_path: Path) -> None:
 
 
 def test_a_condition_is_compiled_over_the_names_of_a_manifest(tmp_path: Path) -> None:
-    extensions = load_extensions(tmp_path)
+    language = language_of(load_extensions(tmp_path))
     spec = gate("exact-match", min=0, when='source.branch == "main" && trials >= 2')
 
-    plan = plan_gates([spec, gate("exact-match", min=0)], [EXACT], trials=2, folder=tmp_path, extensions=extensions)
+    plan = plan_gates([spec, gate("exact-match", min=0)], [EXACT], trials=2, folder=tmp_path, language=language)
 
     first, second = plan.conditions
     assert first is not None
@@ -169,7 +176,7 @@ def test_a_condition_that_cannot_be_read_is_one_of_the_problems(tmp_path: Path) 
     specs = [gate("exact-match", min=0, when="trails > 2"), gate("nothing", min=0)]
 
     with pytest.raises(ConfigError) as caught:
-        plan_gates(specs, [EXACT], trials=2, folder=tmp_path, extensions=load_extensions(tmp_path))
+        plan_gates(specs, [EXACT], trials=2, folder=tmp_path, language=language_of(load_extensions(tmp_path)))
 
     assert "gates[0].when cannot be used: The condition `trails > 2` cannot be read" in caught.value.message
     assert 'Did you mean "trials"?' in caught.value.message

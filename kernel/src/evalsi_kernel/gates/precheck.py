@@ -5,15 +5,14 @@ It must not know how a gate is judged once there are results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, condition_language
 from evalsi_kernel.gates.baseline import Measured, read_baseline
 from evalsi_kernel.gates.bounds import OF_THE_MEAN
-from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition
+from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition, ConditionLanguage
 from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.pack_info import OutputInfo
@@ -55,7 +54,12 @@ class GatePlan(NamedTuple):
 
 
 def plan_gates(
-    gates: Sequence[GateSpec], instances: Sequence[Instance], *, trials: int, folder: Path, extensions: Extensions
+    gates: Sequence[GateSpec],
+    instances: Sequence[Instance],
+    *,
+    trials: int,
+    folder: Path,
+    language: Callable[[], ConditionLanguage],
 ) -> GatePlan:
     """Check gates against what will run, and make ready what they need.
 
@@ -67,16 +71,16 @@ def plan_gates(
         instances: the evaluators that will run.
         trials: how often each record runs.
         folder: what the paths of baselines are relative to.
-        extensions: where the language of conditions comes from.
+        language: gives what reads conditions; asked where a gate has one.
 
     Raises:
         ConfigError: `config.gate`; one error tells all that is wrong, each with its place, such as `gates[1].metric`.
-            Also as `Extensions.load` raises.
+            Also as `language` raises.
     """
     metrics = _declared(instances)
     paired = {gate.metric for gate in gates if gate.significant}
     planning = _Planning(metrics, any(not one.info.outputs for one in instances), trials)
-    conditions = [planning.condition(gate, index, extensions) for index, gate in enumerate(gates)]
+    conditions = [planning.condition(gate, index, language) for index, gate in enumerate(gates)]
     for index, gate in enumerate(gates):
         planning.check_metric(gate, index)
         if gate.baseline is not None:
@@ -123,12 +127,12 @@ class _Planning:
         self.baselines: dict[str, Measured] = {}
         self._unread: set[str] = set()
 
-    def condition(self, gate: GateSpec, index: int, extensions: Extensions) -> Condition | None:
+    def condition(self, gate: GateSpec, index: int, language: Callable[[], ConditionLanguage]) -> Condition | None:
         if gate.when is None:
             return None
-        language = condition_language(extensions)
+        reader = language()
         try:
-            return language.compile(gate.when, GATE_VARIABLES)
+            return reader.compile(gate.when, GATE_VARIABLES)
         except ConfigError as error:
             self._add(index, "when", f"cannot be used: {error.message.rstrip('.')}", error.mend)
             return None

@@ -82,7 +82,13 @@ def _wanted(request: RunRequest, number: int) -> Wanted:
 
 def _prepared(request: RunRequest, plan: Plan, extensions: Extensions, listener: Listener) -> Prepared:
     spec = request.document.spec
-    gates = plan_gates(spec.gates, plan.instances, trials=spec.trials, folder=request.folder, extensions=extensions)
+    gates = plan_gates(
+        spec.gates,
+        plan.instances,
+        trials=spec.trials,
+        folder=request.folder,
+        language=lambda: condition_language(extensions),
+    )
     conditions = {
         one.session: condition_language(extensions).compile(one.when, EVALUATOR_VARIABLES)
         for one in plan.instances
