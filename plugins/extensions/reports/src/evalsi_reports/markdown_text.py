@@ -14,7 +14,7 @@ from .shown_text import one_line, visible
 _MARKS = re.compile(r"[\\`*_{}\[\]<>()+!|~$&]|[@#](?=\w)|:(?=//)|(?<=www)\.")
 # Between a mark and the name behind it, so that a forge makes no mention and no reference of the two.
 _JOINER = "\u2060"
-_NAMING = re.compile(r"[@#](?=\w)(?<!&#)")
+_NAMING = re.compile(r"[@#](?=\w)(?<!&#)|:(?=//)")
 _TICKS = re.compile("`+")
 
 

@@ -1,0 +1,176 @@
+"""`evalsi report`: the forms and where they go, and each bad input told in a sentence before anything is written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.running import QA, Done, evalsi
+from tests.reports.results_files import evaluation, run, write
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results file of a run."""
+    return write(tmp_path_factory.mktemp("command") / "results.json", run(30))
+
+
+def report(*words: str | Path) -> Done:
+    return evalsi("report", *words)
+
+
+def test_a_file_of_evalsi_eval_becomes_every_form_at_once(tmp_path: Path) -> None:
+    made = tmp_path / "results.json"
+    assert (
+        evalsi("eval", "--data", QA, "--evaluators", "exact-match,numeric-match", "--output", made, "--quiet").code == 0
+    )
+    outputs = [tmp_path / name for name in ("r.html", "r.md", "r.json", "r.junit.xml")]
+    done = report(made, *(word for path in outputs for word in ("-o", path)))
+    assert (done.code, done.out) == (0, "")
+    assert done.err.count("\n") == 4
+    html, markdown, digest, xml = (path.read_text("utf-8") for path in outputs)
+    assert html.startswith("<!doctype html>")
+    assert markdown.startswith("## Scored: qa.jsonl\n")
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(digest))
+    assert "<testsuites" in xml
+    assert {path.name for path in tmp_path.iterdir()} == {"results.json", *(path.name for path in outputs)}
+
+
+def test_the_digest_of_a_run_keeps_its_schema(results: Path) -> None:
+    schema = json.loads(SCHEMA.read_text())
+    Draft202012Validator.check_schema(schema)
+    found = json.loads(report(results, "--format", "json", "--baseline", results).out)
+    Draft202012Validator(schema).validate(found)
+    assert (found["verdict"], found["report_version"]) == ("fail", 1)
+    assert [gate["verdict"] for gate in found["gates"]] == ["fail", "undecided", "pass", "pass"]
+    assert found["counts"] == {"records": 30, "trials": 3, "items": 90, "failed": 18, "errors": 6, "skipped": 9}
+    assert found["failures"][0]["record_id"].startswith("ferry-")
+
+
+def test_standard_output_is_markdown_unless_another_form_is_named(results: Path) -> None:
+    assert report(results).out.startswith("## ✗ Failed: ferry\n")
+    assert report(results, "-o", "-", "--title", "Nightly").out.startswith("## ✗ Failed: Nightly\n")
+    assert report(results, "--format", "junit").out.startswith("<?xml")
+    assert report(results, "-o", "-", "--format", "html").out.startswith("<!doctype html>")
+
+
+def test_markdown_leads_with_the_verdict_and_what_changed_and_fits_a_summary(results: Path) -> None:
+    text = report(results, "--baseline", results, "--worst", "200").out
+    places = [
+        text.index(words)
+        for words in (
+            "## ✗ Failed",
+            "Since results.json",
+            "### What changed",
+            "### Gates",
+            "### Metrics",
+            "### What failed",
+        )
+    ]
+    assert places == sorted(places)
+    assert len(text.encode()) < 60_000
+
+
+def test_a_report_is_written_with_exit_code_0_though_gates_failed(results: Path, tmp_path: Path) -> None:
+    assert report(results, "-o", tmp_path / "r.md", "--quiet") == Done(0, "", "")
+
+
+def test_redact_stands_behind_the_file_or_names_its_parts(results: Path) -> None:
+    assert "Withheld" not in report(results, "--format", "html").out
+    assert "Withheld by --redact: inputs and outputs" in report(results, "--format", "html", "--redact").out
+    assert "Withheld by --redact: outputs," in report("--redact=outputs", results, "--format", "html").out
+    done = report("--redact", results)
+    assert done.code == 2
+
+
+BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "no manifest": (lambda whole: whole.pop("manifest"), 'it has no "manifest"'),
+    "no version": (lambda whole: whole.pop("schema_version"), 'it has no "schema_version"'),
+    "newer": (lambda whole: whole.update(schema_version=2), "of the form 2, and 1 is the newest that is known here."),
+    "manifest": (lambda whole: whole.update(manifest=[]), '"manifest" is no object'),
+    "results": (lambda whole: whole.update(results={}), '"results" is no list'),
+    "element": (lambda whole: whole["records"].append(3), 'an element of "records" is no object'),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_results_file_is_refused(tmp_path: Path, case: str) -> None:
+    change, said = BAD[case]
+    whole = evaluation(3)
+    change(whole)
+    output = tmp_path / "r.html"
+    done = report(write(tmp_path / "results.json", whole), "-o", output)
+    assert (done.code, done.out) == (1, "")
+    assert said in done.err
+    assert not output.exists()
+
+
+WRONG: dict[str, tuple[list[str], int, str]] = {
+    "absent": (["absent.json"], 1, "absent.json cannot be read: No such file or directory."),
+    "folder": (["."], 1, "cannot be read: Is a directory."),
+    "form": (["results.json", "-o", "report.pdf"], 2, "report.pdf does not say which form the report has."),
+    "itself": (["results.json", "-o", "results.json"], 2, "results.json is the results file itself."),
+    "no folder": (["results.json", "-o", "absent/r.html"], 1, "There is no folder"),
+    "device": (["results.json", "-o", "/dev/null", "--format", "md"], 1, "/dev/null is no plain file."),
+    "worst": (["results.json", "--worst", "-1"], 2, "--worst is -1."),
+    "empty": (["results.json", "-o", ""], 2, "--output is empty."),
+    "keeps": (["results.json", "--keep-metadata"], 2, "--keep-metadata is of use only with --redact."),
+    "baseline": (["results.json", "--baseline", "absent.json"], 1, "absent.json cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_words_are_told_before_any_work(tmp_path: Path, case: str) -> None:
+    words, code, said = WRONG[case]
+    before = write(tmp_path / "results.json", evaluation(3)).read_bytes()
+    done = evalsi("report", *words, cwd=tmp_path)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert (tmp_path / "results.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told(results: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert "cannot be written" in report(results, "-o", tmp_path / "r.html").err
+
+
+@pytest.mark.parametrize("form", ["html", "md", "json", "junit"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda whole: whole.update(results=[], records=[], summaries=[]),
+        lambda whole: [
+            whole.pop(key) for key in ("summaries", "records", "judge_replies", "gates", "slices", "verdict")
+        ],
+        lambda whole: whole["manifest"].update(status="partial", error={"code": "x.y", "message": "It was stopped."}),
+        lambda whole: whole.update(manifest={}),
+        lambda whole: [result.clear() for result in whole["results"]],
+        lambda whole: [summary.clear() for summary in whole["summaries"]],
+        lambda whole: [gate.clear() for gate in whole["gates"]],
+    ],
+    ids=["empty", "bare", "partial", "no manifest", "no results", "no summaries", "no gates"],
+)
+def test_files_that_lack_much_still_become_reports(tmp_path: Path, form: str, change: Callable[[Any], Any]) -> None:
+    whole = run(6)
+    change(whole)
+    done = report(write(tmp_path / "results.json", whole), "--format", form)
+    assert (done.code, done.err) == (0, "")
+    assert len(done.out) > 150
+
+
+def test_a_partial_run_is_called_so(tmp_path: Path) -> None:
+    whole = evaluation(6)
+    whole["manifest"]["status"] = "partial"
+    done = report(write(tmp_path / "results.json", whole))
+    assert done.out.startswith("## Stopped early: ferry.jsonl\n")
+    assert "The run was stopped before its end" in done.out
