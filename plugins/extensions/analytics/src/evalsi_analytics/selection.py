@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.suggestions import did_you_mean
 
-from .tables import TABLES
+from .tables import TABLES, pointer
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,7 +51,7 @@ def select(connection: duckdb.DuckDBPyConnection, selection: Selection) -> int:
     conditions, values = ["true"], list[str]()
     for name, value in selection.labels:
         conditions.append("json_extract_string(labels, ?) = ?")
-        values += [f'$."{name}"', value]
+        values += [pointer(name), value]
     if selection.project is not None:
         conditions.append("project = ?")
         values.append(selection.project)

@@ -15,6 +15,7 @@ from evalsi_kernel.suggestions import choose
 from evalsi_kernel.summaries import MetricAccumulator, MetricKind
 
 from .answers import Answer
+from .tables import pointer
 
 if TYPE_CHECKING:
     import duckdb
@@ -94,7 +95,7 @@ def _require(connection: duckdb.DuckDBPyConnection, metric: str, key: str) -> No
 def _path(connection: duckdb.DuckDBPyConnection, key: str) -> str:
     """The path of a key: as one name where records have it so, else with its dots reaching inside."""
     known = {str(name) for (name,) in connection.execute(_KEYS).fetchall()}
-    return ".".join(["$", *(f'"{part}"' for part in ([key] if key in known else key.split(".")))])
+    return pointer(key) if key in known else pointer(*key.split("."))
 
 
 def _groups(connection: duckdb.DuckDBPyConnection, metric: str, key: str) -> Iterator[list[tuple[Any, ...]]]:

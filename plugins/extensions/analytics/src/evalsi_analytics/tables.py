@@ -103,6 +103,11 @@ def insert_run(connection: duckdb.DuckDBPyConnection, run_id: str, path: Path, s
         connection.execute(query, [run_id, str(parts.records)])
 
 
+def pointer(*names: str) -> str:
+    """The way to a value in a JSON column: a pointer (RFC 6901), in which no character of a name means anything."""
+    return "".join(f"/{name.replace('~', '~0').replace('/', '~1')}" for name in names)
+
+
 def delete_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
     """Delete a run's rows from the three tables."""
     for table in TABLES:
