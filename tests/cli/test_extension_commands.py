@@ -18,6 +18,7 @@ from evalsi_kernel.findings import Finding
 from evalsi_kernel.status import Status
 from tests.cli.running import QA, evalsi
 from tests.kernel.extension_site import Site
+from tests.own_cache import own_cache
 
 COMMAND = """
 import sys
@@ -72,7 +73,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
         (site.folder / f"{stays}-0.dist-info" / "METADATA").unlink()
         (site.folder / f"{stays}-0.dist-info").rmdir()
     monkeypatch.setenv("PYTHONPATH", str(site.folder))
-    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     return site
 
 

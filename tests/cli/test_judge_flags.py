@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import QA, Done, evalsi
+from tests.own_cache import own_cache
 from tests.providers import KEY, MODEL, Answer, Provider, fixed
 
 GOOD = '{"reason": "It is right.", "score": 4}'
@@ -15,7 +16,7 @@ GOOD = '{"reason": "It is right.", "score": 4}'
 
 @pytest.fixture(autouse=True)
 def own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     for name in ("MODEL", "PROVIDER", "BASE_URL", "API_KEY_ENV", "EFFORT", "MAX_TOKENS", "TEMPERATURE"):
         monkeypatch.delenv(f"EVALSI_JUDGE_{name}", raising=False)
     monkeypatch.setenv("JUDGE_KEY", KEY)

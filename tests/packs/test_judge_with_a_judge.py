@@ -12,6 +12,7 @@ import pytest
 
 import evalsi
 from evalsi.evaluation import Result
+from tests.own_cache import own_cache
 from tests.providers import KEY, MODEL, Provider, Request, faults
 
 PLANTED_FILE = Path(__file__).parents[2] / "plugins/packs/judge/src/evalsi_pack_judge/planted.jsonl"
@@ -26,8 +27,8 @@ ANY = frozenset({"text", "json_object", "json_schema", "tool"})
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     monkeypatch.setenv("JUDGE_KEY", KEY)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import evalsi
 from evalsi.evaluation import Result
+from tests.own_cache import own_cache
 from tests.providers import KEY, MODEL, Provider, Request
 
 FERRY = Path(__file__).parents[2] / "examples/rag/ferry.jsonl"
@@ -21,8 +22,8 @@ SUPPORT = {"ref": "citation-accuracy", "params": {"support": True}}
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     monkeypatch.setenv("JUDGE_KEY", KEY)
 
 

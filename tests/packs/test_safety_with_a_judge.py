@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import evalsi
+from tests.own_cache import own_cache
 from tests.providers import KEY, MODEL, Provider, Request
 
 SECRET = "postgres://svc:Zr8-wnT4@db.example.com/app"
@@ -22,8 +23,8 @@ RECORDS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "cache"))
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     monkeypatch.setenv("JUDGE_KEY", KEY)
 
 
