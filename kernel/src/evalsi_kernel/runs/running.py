@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -196,7 +195,7 @@ class Running:
             try:
                 evaluation.write(prepared.request.output)
             except OutputError as error:
-                evaluation = replace(evaluation, error=error)
+                evaluation = evaluation._replace(error=error)
         judged = summing.judged(evaluation)
         state = self._state(judged.verdict, at_own_end=at_own_end, error=evaluation.error)
         begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason)

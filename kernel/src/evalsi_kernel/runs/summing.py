@@ -6,7 +6,6 @@ It must not know how the log came about.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalsi_kernel.evaluated import Evaluation
@@ -105,7 +104,7 @@ class Summing:
         self._gates, self._verdict = tuple(results), run_verdict(results, self._spec.undecided)
         more = {"verdict": self._verdict, "gates": gates_told(results), "slices": slices_told(slices)}
         findings = (*evaluation.findings, *self._warnings(manifest))
-        return replace(evaluation, summaries=summaries, manifest=manifest, findings=findings, more=more)
+        return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)
 
     def judged(self, evaluation: Evaluation) -> Judged:
         """What `complete` made, with the verdict."""

@@ -1,0 +1,99 @@
+"""Specs written and run as a user does, against our own vendor."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from evalsi_kernel.runs.event_log import EventLog
+from evalsi_kernel.runs.progress import Progress
+from tests.cli.running import BOUND_S, EVALSI, Done, write_jsonl
+from tests.providers import KEY, MODEL, Provider
+
+MODEL_KEY = "TARGET_KEY"
+
+
+def records(count: int) -> list[dict[str, Any]]:
+    """Questions that are told apart by their number; every other one is answered with Lisbon."""
+    return [
+        {"id": f"r{number}", "question": f"Question {number}?", "answer": "Lisbon" if number % 2 else "Oslo"}
+        for number in range(count)
+    ]
+
+
+def write_spec(folder: Path, target: Mapping[str, Any], rows: Iterable[Any] = (), **spec: Any) -> Path:
+    """A spec beside its data; returns its path. JSON is YAML."""
+    rows = list(rows) or records(4)
+    write_jsonl(folder / "qa.jsonl", rows)
+    document = {
+        "metadata": {"name": "run"},
+        "spec": {
+            "target": dict(target),
+            "dataset": {"path": "qa.jsonl", "mapping": {"input": "question", "reference": "answer"}},
+            "evaluators": [{"ref": "exact-match"}],
+            **spec,
+        },
+    }
+    path = folder / "run.yaml"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def model_of(provider: Provider, **options: Any) -> dict[str, Any]:
+    """The vendor as a target."""
+    return {
+        "connector": "openai-compatible",
+        "model": MODEL,
+        "base_url": provider.base_url,
+        "api_key_env": MODEL_KEY,
+        "max_tokens": 64,
+        **options,
+    }
+
+
+def run(folder: Path, *words: str, spec: str = "run.yaml", variables: dict[str, str] | None = None) -> Done:
+    """`evalsi run` in a folder."""
+    done = subprocess.run(
+        [EVALSI, "run", "-f", spec, *words],
+        capture_output=True,
+        cwd=folder,
+        env=os.environ | {MODEL_KEY: KEY} | (variables or {}),
+        timeout=BOUND_S,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def start(folder: Path, *words: str, spec: str = "run.yaml") -> subprocess.Popen[bytes]:
+    """`evalsi run` as a process that goes on; whoever starts it ends it."""
+    return subprocess.Popen(
+        [EVALSI, "run", "-f", spec, "--quiet", *words],
+        cwd=folder,
+        env=os.environ | {MODEL_KEY: KEY},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def results(folder: Path, run_id: str = "run-1") -> dict[str, Any]:
+    """The results file of a run."""
+    value: dict[str, Any] = json.loads((folder / ".evalsi" / "runs" / run_id / "results.json").read_text())
+    return value
+
+
+def logged(folder: Path, items: int, run_id: str = "run-1") -> Progress:
+    """What a run's log holds."""
+    return Progress(EventLog(folder / ".evalsi" / "runs" / run_id / "events"), items)
+
+
+def outcomes(value: Mapping[str, Any]) -> list[Any]:
+    """What a results file says of each record, but for how long it took."""
+    return [
+        {key: one[key] for key in ("record_id", "trial", "evaluator", "outcome", "scores") if key in one}
+        for one in value["results"]
+        if one["evaluator"] != "latency"
+    ]
