@@ -108,17 +108,17 @@ def test_a_key_that_is_refused_stops_all_calls_with_one_sentence_and_the_same_co
 
 
 def test_a_budget_that_is_spent_keeps_what_was_done_and_a_higher_one_goes_on(tmp_path: Path, vendor: Provider) -> None:
-    path = write_spec(tmp_path, model_of(vendor, max_concurrency=1), records(100), budget={"max_target_tokens": 1200})
+    path = write_spec(tmp_path, model_of(vendor, max_concurrency=1), records(100), budget={"max_target_tokens": 700})
     spent = run(tmp_path)
     assert spent.code == 1
-    assert "The budget of 1,200 tokens does not cover a call" in spent.err
+    assert "The budget of 700 tokens does not cover a call" in spent.err
     value = results(tmp_path)
     scored = [one for one in value["results"] if one["outcome"] == "scored"]
     assert 0 < len(scored) < 100
     assert value["manifest"]["status"] == "failed"
     usage = value["manifest"]["target_usage"]
-    assert usage["input_tokens"] + usage["output_tokens"] <= 1200
-    path.write_text(path.read_text().replace("1200}", "120000}"))
+    assert usage["input_tokens"] + usage["output_tokens"] <= 700
+    path.write_text(path.read_text().replace("700}", "70000}"))
     assert run(tmp_path).code == 0
     assert vendor.calls == 100
 
