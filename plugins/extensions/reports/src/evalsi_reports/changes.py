@@ -95,7 +95,10 @@ def _change(metric: Metric, now: Folded, old: Metric, before: Folded) -> Change:
     moments.add([value - earlier for earlier, value in pairs.values()])
     interval = None
     if moments.mean is not None and moments.variance is not None:
-        interval = student_t(moments.n, moments.mean, moments.variance, _LEVEL)
+        # Where both lie between 0 and 1, no difference is beyond 1.
+        within = 1.0 if metric.span == old.span == (0.0, 1.0) else None
+        least = None if within is None else -within
+        interval = student_t(moments.n, moments.mean, moments.variance, _LEVEL, minimum=least, maximum=within)
     falls = [record_id for record_id, (earlier, value) in pairs.items() if _is_less(value, earlier)]
     rises = [record_id for record_id, (earlier, value) in pairs.items() if _is_less(earlier, value)]
     lost, won = (rises, falls) if metric.higher_is_better is False else (falls, rises)

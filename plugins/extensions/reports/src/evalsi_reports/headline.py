@@ -64,7 +64,7 @@ def _since(changes: Changes | None, baseline: str) -> str:
             if change.is_clear and change.direction == direction:
                 word = "changed" if direction == "other" else direction
                 told.append(f"{one_line(change.metric.name)} {word} by {figure(abs(change.difference or 0.0))}")
-    compared = "nothing that both have changed clearly" if changes.metrics else "no metric is in both"
+    compared = "no metric changed clearly" if changes.metrics else "no metric is in both files"
     return f"Since {baseline}: {', '.join(told) or compared}."
 
 
