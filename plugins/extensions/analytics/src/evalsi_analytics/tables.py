@@ -53,6 +53,8 @@ _RECORD_COLUMNS = {
     "provenance": "STRUCT(run STRUCT(trial INTEGER))",
 }
 
+_LEAST_BYTES = 1 << 20
+
 # A score has one row; an error or a skip has one for each metric of its evaluator, without a value.
 _SCORES = """
 INSERT INTO scores
@@ -150,9 +152,10 @@ def _columns(columns: Mapping[str, str]) -> str:
     return f"{{{named}}}"
 
 
-def _largest(path: Path) -> int:
-    """How long a line may be: as long as the file, since a record may hold anything."""
-    return max(path.stat().st_size + 1, 1 << 24)
+def _largest(lines: Path) -> int:
+    """How long a line is at most, in bytes; a reader makes room for some lines of this length."""
+    with lines.open("rb") as file:
+        return max(_LEAST_BYTES, max(map(len, file), default=0))
 
 
 def _dict(value: Any) -> dict[str, Any]:
