@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from evalsi_kernel.intervals import Interval
@@ -26,7 +24,7 @@ def readme_summaries() -> list[Summary]:
     numeric.add_passed([True, False, True])
     latency = MetricAccumulator("latency", "latency", "number", unit="ms", minimum=0)
     latency.add_numbers([235, 250, 550, 580, 700, 790])
-    return [exact.summary(), replace(numeric.summary(), skipped=3), latency.summary()]
+    return [exact.summary(), numeric.summary()._replace(skipped=3), latency.summary()]
 
 
 def row(metric: str = "m", n: int = 6, mean: float | None = 0.5, ci: Interval | None = None) -> Summary:
@@ -66,7 +64,7 @@ def test_the_headline_counts_and_says_when_the_run_was_not_complete(make: type) 
 
 
 def test_cancelled_records_have_a_column_of_their_own_only_when_there_are_some() -> None:
-    assert body(replace(row(), cancelled=12), replace(row("other"), skipped=7)) == [
+    assert body(row()._replace(cancelled=12), row("other")._replace(skipped=7)) == [
         "metric  n  mean   CI  skipped  errors  cancelled",
         "m       6  0.500  -         0       0         12",
         "other   6  0.500  -         7       0          0",

@@ -6,7 +6,6 @@ Outcomes stand in columns, one a session, each as long as the chunk. It must not
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +29,6 @@ _ANSWERED_TWICE = WireError(
 )
 
 
-@dataclass
 class Chunk:
     """Records in the order of the data.
 
@@ -44,16 +42,27 @@ class Chunk:
         trials: the trial of each record; None where each is the first.
     """
 
-    packed_array: Packed
-    ids: list[str]
-    numbers: list[int]
-    clusters: list[str] | None = None
-    refusal: WireError | None = None
-    record_ids: list[str] | None = None
-    trials: list[int] | None = None
-    columns: dict[int, list[Outcome | None]] = field(default_factory=dict)
-    unanswered: int = 0
-    when_answered: Callable[[], None] | None = None
+    def __init__(
+        self,
+        packed_array: Packed,
+        ids: list[str],
+        numbers: list[int],
+        clusters: list[str] | None = None,
+        *,
+        refusal: WireError | None = None,
+        record_ids: list[str] | None = None,
+        trials: list[int] | None = None,
+    ) -> None:
+        self.packed_array = packed_array
+        self.ids = ids
+        self.numbers = numbers
+        self.clusters = clusters
+        self.refusal = refusal
+        self.record_ids = record_ids
+        self.trials = trials
+        self.columns: dict[int, list[Outcome | None]] = {}
+        self.unanswered = 0
+        self.when_answered: Callable[[], None] | None = None
 
     @cached_property
     def packed(self) -> list[bytes]:

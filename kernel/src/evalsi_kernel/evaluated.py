@@ -6,9 +6,9 @@ It must not know how it was run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.status import Status
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.summaries import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """What came out; `preview` is of a dry run, whose numbers say nothing, and `more` are other keys of the file."""
 
     status: Status
@@ -34,7 +33,7 @@ class Evaluation:
     manifest: dict[str, Any]
     spool: ResultsSpool | None
     preview: Preview | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = MappingProxyType({})
 
     def to_dict(self) -> dict[str, Any]:
         """Manifest, summaries and findings as JSON; the results themselves are in the file."""
@@ -42,7 +41,7 @@ class Evaluation:
             "status": self.status.value,
             "manifest": self.manifest,
             "summaries": [summary.to_dict() for summary in self.summaries],
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding._asdict() for finding in self.findings],
             **self.more,
         }
 

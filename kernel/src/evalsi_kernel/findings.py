@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalsi_kernel.intake import MAX_COLUMNS_KEPT, Intake
 from evalsi_kernel.suggestions import did_you_mean
@@ -17,8 +16,7 @@ from evalsi_kernel.tally import Tally
 _NO_FIELD = "record has no "
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A sentence and its mend; a problem makes the evaluation fail, a notice does not."""
 
     severity: Literal["problem", "notice"]

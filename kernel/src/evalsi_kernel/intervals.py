@@ -6,8 +6,7 @@ Knows nothing of records, evaluators or runs. Which method is used where, and wh
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .student_t import require_level, t_critical, z_critical
 
@@ -15,8 +14,7 @@ from .student_t import require_level, t_critical, z_critical
 _ROUNDING = 1e-13
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A confidence interval: its ends, its confidence level (0 to 1) and the name of the method that made it."""
 
     low: float

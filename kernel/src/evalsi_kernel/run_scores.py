@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -153,7 +152,7 @@ class RunScores:
             evaluation.write(self._request.output)
         except OutputError as error:
             # The numbers are there all the same, and are told before the error is.
-            return replace(evaluation, error=ending.error or error)
+            return evaluation._replace(error=ending.error or error)
         return evaluation
 
     def _keep(self, step: Callable[[ResultsSpool], None]) -> None:
@@ -190,7 +189,7 @@ class RunScores:
         if self._broker is None or tally.instance.session not in self._asking(self._broker):
             return summaries
         bill = self._broker.ledger.bill(tally.instance.session)
-        return [replace(summary, judge=bill) for summary in summaries]
+        return [summary._replace(judge=bill) for summary in summaries]
 
     def _summaries(self, tally: Tally) -> list[Summary]:
         session = tally.instance.session
@@ -202,8 +201,8 @@ class RunScores:
             return summaries
         count = self._states[session].count
         return [
-            replace(
-                summary, n=count, ci=_resampled_interval(summary, replicates.get(name, ()), self._request.confidence)
+            summary._replace(
+                n=count, ci=_resampled_interval(summary, replicates.get(name, ()), self._request.confidence)
             )
             for name, summary in zip(tally.metrics, summaries, strict=True)
         ]

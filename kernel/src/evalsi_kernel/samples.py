@@ -7,7 +7,6 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .clusters import ClusterSums
 from .intervals import Interval, IntervalMethod, clustered_t, clustered_wilson, student_t, wilson
@@ -55,7 +54,7 @@ class PassSample:
             sums = array("d", [1.0]) * self._passed + array("d", [0.0]) * (self.n - self._passed)
             counts = array("d", [1.0]) * self.n
         found = method.interval(sums, counts, level, _SEED)
-        return found or replace(usual, method=f"{usual.method} ({method.name} gives none)")
+        return found or usual._replace(method=f"{usual.method} ({method.name} gives none)")
 
     def _wilson(self, level: float) -> Interval | None:
         if self.clusters is not None:

@@ -5,9 +5,9 @@ Knows nothing of evaluators, packs or files. A failure is never a number: only s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .clusters import ClusterSums
 from .intervals import Interval, IntervalMethod
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 MetricKind = Literal["pass", "number", "label"]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """What a run says of one metric.
 
     Attributes:
@@ -52,7 +51,7 @@ class Summary:
     errors: int = 0
     cancelled: int = 0
     ci: Interval | None = None
-    labels: dict[str, int] = field(default_factory=dict)
+    labels: Mapping[str, int] = MappingProxyType({})
     unit: str | None = None
     higher_is_better: bool | None = None
     clusters: int | None = None
@@ -60,7 +59,12 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes under their own names, as JSON values; `ci` as {low, high, level, method}."""
-        return {**asdict(self), "judge": self.judge and self.judge._asdict()}
+        return {
+            **self._asdict(),
+            "ci": self.ci and self.ci._asdict(),
+            "labels": dict(self.labels),
+            "judge": self.judge and self.judge._asdict(),
+        }
 
 
 class MetricAccumulator:

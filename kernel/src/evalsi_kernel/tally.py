@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from evalsi_kernel.chunks import Outcome
@@ -98,7 +97,7 @@ class Tally:
         """One summary a metric so far; an evaluator that never scored has one too, with n = 0."""
         metrics = list(self.metrics.values()) or [self._new_accumulator("", "number")]
         return [
-            replace(metric.summary(method), skipped=self.skipped, errors=self.errors, cancelled=self.cancelled)
+            metric.summary(method)._replace(skipped=self.skipped, errors=self.errors, cancelled=self.cancelled)
             for metric in metrics
         ]
 

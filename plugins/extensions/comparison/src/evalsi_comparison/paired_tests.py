@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from evalsi_kernel.clusters import ClusterSums
@@ -89,8 +88,7 @@ def means_tested(
     if usual is None:
         return _without_spread(differences, units, mean, level, of_verdicts=of_verdicts, size=size)
     error = (usual.high - usual.low) / 2 / t_critical(level, units - 1)
-    cut = replace(
-        usual,
+    cut = usual._replace(
         low=max(usual.low, bounds.get("minimum", -math.inf)),
         high=min(usual.high, bounds.get("maximum", math.inf)),
     )
@@ -140,4 +138,4 @@ def _resampled(
     if method is None:
         return usual
     found = method.interval(sums, counts, level, _SEED)
-    return found or replace(usual, method=f"{usual.method} ({method.name} gives none)")
+    return found or usual._replace(method=f"{usual.method} ({method.name} gives none)")
