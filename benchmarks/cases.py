@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
+from benchmarks.adapter_cases import ADAPTER_CASES
 from benchmarks.judge_cases import JUDGE_CASES
 from benchmarks.measure import compare, run
+from benchmarks.report_cases import REPORT_CASES
 from benchmarks.rows import Bench, Row, shown_mb, shown_ms, shown_s
 
 FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
@@ -134,4 +136,6 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "protocol": protocol,
     "bootstrap": bootstrap,
     **JUDGE_CASES,
+    **REPORT_CASES,
+    **ADAPTER_CASES,
 }

@@ -19,7 +19,7 @@ from benchmarks.measure import Run, run
 from benchmarks.peer import ensure_peer
 
 
-class _Setting(NamedTuple):
+class Setting(NamedTuple):
     """What is the same for all tools."""
 
     folder: Path
@@ -92,20 +92,21 @@ def side_by_side(
     """
     data = write_retrieved(folder / f"retrieved-{records}.jsonl", records)
     with vendor(latency_ms) as server:
-        setting = _Setting(folder, data, records, server, in_flight)
-        _ours(TWO_QUESTIONS, setting)
+        setting = Setting(folder, data, records, server, in_flight)
+        our_run(TWO_QUESTIONS, setting)
         for tool in TOOLS:
             # One that asks a single question stands beside ours of a single question, and beside the longer one too.
             for ours in (ONE_QUESTION, TWO_QUESTIONS) if tool.is_one_question else (TWO_QUESTIONS,):
                 try:
-                    pairs = [(_ours(ours, setting), _theirs(tool, setting)) for _ in range(rounds)]
+                    pairs = [(our_run(ours, setting), their_run(tool, setting)) for _ in range(rounds)]
                 except (RuntimeError, OSError, ValueError, CalledProcessError) as trouble:
                     yield Beside(tool, ours, [], _last_line(str(trouble)))
                     break
                 yield Beside(tool, ours, pairs)
 
 
-def _ours(ours: Ours, setting: _Setting) -> Job:
+def our_run(ours: Ours, setting: Setting) -> Job:
+    """Ours once; raises `RuntimeError` unless every record was scored."""
     flags = [*ours.words[1:], *at_once(setting.in_flight)]
     command = judged(EVALSI, ours.words[0], setting.data, setting.server.base_url, *flags)
     before = setting.server.calls()
@@ -113,7 +114,8 @@ def _ours(ours: Ours, setting: _Setting) -> Job:
     return Job(done, setting.server.calls() - before)
 
 
-def _theirs(tool: Tool, setting: _Setting) -> Job:
+def their_run(tool: Tool, setting: Setting) -> Job:
+    """A tool once; raises likewise."""
     folder, data, records, server, in_flight = setting
     before = server.calls()
     if not tool.script:

@@ -43,20 +43,27 @@ class Tool(NamedTuple):
     is_one_question: bool = False
 
     def command(self, folder: Path, data: Path, base_url: str, at_once: int) -> list[str]:
-        """The command for a tool with a script; its environment is made on first use."""
-        programs = ensure_environment(folder / "judges" / self.script, self.packages)
+        """The command for a tool with a script; its environment is made on first use.
+
+        Scripts of one tool share it: their names begin with the tool's.
+        """
+        programs = ensure_environment(folder / "judges" / self.script.partition("_")[0], self.packages)
         return [str(programs / "python"), str(SCRIPTS / f"{self.script}_job.py"), str(data), base_url, str(at_once)]
 
 
+# The newer langchain-community lacks a module that this RAGAS imports.
+RAGAS: Final = Tool(
+    "RAGAS 0.4.3",
+    ("ragas==0.4.3", "langchain-community==0.3.31", "openai==3.3.0"),
+    "ragas",
+    "claims, then verdicts",
+)
+DEEPEVAL: Final = Tool(
+    "DeepEval 4.3.1", ("deepeval==4.3.1",), "deepeval", "truths and claims at once, verdicts, reason"
+)
 TOOLS: Final = (
     Tool("evalsi 0.3.1", (PACKAGE,), "", "claims and verdicts at once", is_one_question=True),
-    # The newer langchain-community lacks a module that this RAGAS imports.
-    Tool(
-        "RAGAS 0.4.3",
-        ("ragas==0.4.3", "langchain-community==0.3.31", "openai==3.3.0"),
-        "ragas",
-        "claims, then verdicts",
-    ),
-    Tool("DeepEval 4.3.1", ("deepeval==4.3.1",), "deepeval", "truths and claims at once, verdicts, reason"),
+    RAGAS,
+    DEEPEVAL,
     Tool("Inspect 0.3.285", ("inspect-ai==0.3.285", "openai==3.57.0"), "inspect", "one grade", is_one_question=True),
 )
