@@ -39,7 +39,15 @@ def test_a_file_named_twice_counts_once_and_one_without_a_version_is_known_by_it
     assert PriceTable.load([path], read_prices).version != first
 
 
+def test_a_price_may_depend_on_the_length_of_the_prompt(tmp_path: Path) -> None:
+    table = loaded(tmp_path, f'{GOOD}[[models."acme/one".above]]\ntokens = 200_000\ninput = 4\noutput = 8\n')
+    assert table.price("acme", "one") == Price(1.0, 2.0, 1.0, 1.0, ((200_000, Price(4.0, 8.0, 4.0, 4.0)),))
+
+
 GOOD = '[models."acme/one"]\ninput = 1\noutput = 2\n'
+TIER = '[[models."acme/one".above]]\n'
+LESS = "tokens = 9\ninput = 1\noutput = 1\n"
+FIRST, SECOND = 'models."acme/one".above[0]', 'models."acme/one".above[1]'
 BAD: list[Any] = [
     pytest.param("", "names no model", 'Write for each one [models."', id="empty"),
     pytest.param("models = 3", "names no model", "Write for each one", id="models is a number"),
@@ -57,6 +65,16 @@ BAD: list[Any] = [
     pytest.param("[models]\none = 3", 'line 2: models."one" must be a table', "", id="no table"),
     pytest.param('[models."a*b"]\ninput = 1\noutput = 1', "has a * before its end", "end only", id="star within"),
     pytest.param('[models.""]\ninput = 1\noutput = 1', "is no name of a model", "", id="no name"),
+    pytest.param(GOOD + "above = 3", '"acme/one".above must be tables', "[[models", id="above is a number"),
+    pytest.param(
+        GOOD + TIER + "input = 1\noutput = 1", "line 4: " + FIRST + " has no tokens", "200_000", id="no tokens"
+    ),
+    pytest.param(GOOD + TIER + "tokens = 0\ninput = 1\noutput = 1", FIRST + " must have tokens above 0", "", id="0"),
+    pytest.param(
+        GOOD + TIER + "tokens = 5\ninput = 1", "line 4: " + FIRST + " has no output", "", id="no output above"
+    ),
+    pytest.param(GOOD + TIER + LESS + "inptu = 1", "line 8: " + FIRST + ".inptu is", "input", id="unknown part above"),
+    pytest.param(GOOD + TIER + LESS + TIER + LESS, "line 8: " + SECOND + " must have tokens above 9", "", id="order"),
     pytest.param("[models.x\ninput = 1", "not TOML", "Mend that place", id="no TOML"),
 ]
 

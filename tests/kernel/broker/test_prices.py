@@ -128,3 +128,15 @@ def test_the_bound_of_a_prompt_allows_for_the_schema(schema: dict[str, str]) -> 
     without = input_tokens_bound(Ask([]))
     size_bytes = len(json.dumps(schema, ensure_ascii=False).encode())
     assert input_tokens_bound(Ask([], schema=schema)) == without + size_bytes
+
+
+def test_a_long_prompt_makes_the_whole_call_dearer_and_the_worst_case_knows_it() -> None:
+    long = Price(4.0, 8.0, 0.4, 4.0)
+    table = PriceTable({"m": Price(2.0, 10.0, 0.2, 2.0, ((1_000, long),))})
+    assert table.cost_usd("p", "m", Tokens(1_000, 100)) == pytest.approx((1_000 * 2 + 100 * 10) / 1e6)
+    assert table.cost_usd("p", "m", Tokens(1_001, 100)) == pytest.approx((1_001 * 4 + 100 * 8) / 1e6)
+    assert table.cost_usd("p", "m", Tokens(1_001, 0, cache_read=1_000)) == pytest.approx((1 * 4 + 1_000 * 0.4) / 1e6)
+    assert table.worst_case_usd("p", "m", 1_000, 100) == pytest.approx((1_000 * 2 + 100 * 10) / 1e6)
+    assert table.worst_case_usd("p", "m", 1_001, 100) == pytest.approx((1_001 * 4 + 100 * 8) / 1e6)
+    # The prompt may stay below the bound, where the reply costs more.
+    assert table.worst_case_usd("p", "m", 1_001, 10_000) == pytest.approx((1_001 * 2 + 10_000 * 10) / 1e6)

@@ -21,12 +21,20 @@ _PROMPT_TOKENS = 512
 
 
 class Price(NamedTuple):
-    """USD per million tokens: of the prompt, the reply, and the parts of the prompt that touch the provider's cache."""
+    """USD per million tokens: of the prompt, the reply, and the parts of the prompt that touch the provider's cache.
+
+    `above` holds what a whole call costs instead whose prompt has more tokens than a number, the smallest number first.
+    """
 
     input: float
     output: float
     cache_read: float
     cache_write: float
+    above: tuple[tuple[int, Price], ...] = ()
+
+    def possible(self, input_tokens: int) -> list[Price]:
+        """The prices that a call with at most so many tokens in its prompt can have, that of the most of them last."""
+        return [self, *(price for tokens, price in self.above if input_tokens > tokens)]
 
 
 class PriceFile(NamedTuple):
@@ -98,6 +106,7 @@ class PriceTable:
         price = self.price(provider, model)
         if price is None or tokens.input is None or tokens.output is None or min(tokens.input, tokens.output) < 0:
             return None
+        price = price.possible(tokens.input)[-1]
         read, written = max(0, tokens.cache_read or 0), max(0, tokens.cache_write or 0)
         plain = max(0, tokens.input - read - written)
         parts = (
@@ -113,8 +122,13 @@ class PriceTable:
         price = self.price(provider, model)
         if price is None:
             return None
-        dearest = max(price.input, price.cache_read, price.cache_write)
-        return (input_tokens * dearest + max_tokens * price.output) / _PER_MILLION
+        return (
+            max(
+                input_tokens * max(one.input, one.cache_read, one.cache_write) + max_tokens * one.output
+                for one in price.possible(input_tokens)
+            )
+            / _PER_MILLION
+        )
 
 
 def miscount(tokens: Tokens) -> str | None:

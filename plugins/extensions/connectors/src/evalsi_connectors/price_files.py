@@ -23,9 +23,8 @@ from evalsi_kernel.value_schema import shown
 
 _KEYS = ("version", "as_of", "models")
 _EXAMPLE = '[models."openai/gpt-5"]'
-
-
-_PARTS = Price._fields
+_PARTS = ("input", "output", "cache_read", "cache_write")
+_TOKENS, _ABOVE = "tokens", "above"
 _NEEDED = ("input", "output")
 
 
@@ -64,6 +63,7 @@ def _price(table: Mapping[str, Any]) -> Price:
         float(table["output"]),
         float(table.get("cache_read", whole)),
         float(table.get("cache_write", whole)),
+        tuple((tier[_TOKENS], _price(tier)) for tier in table.get(_ABOVE, ())),
     )
 
 
@@ -97,15 +97,37 @@ def _model_problems(name: str, table: Any, lines: list[str]) -> Iterator[Problem
     if any(isinstance(value, dict) for value in table.values()):
         yield Problem(at, "holds another table", f"Put the whole name in quotes, such as {_EXAMPLE}.")
         return
+    tiers = table.get(_ABOVE, [])
+    yield from _part_problems(table, f'models."{name}"', _ABOVE, lines, line)
+    if not isinstance(tiers, list) or not all(isinstance(tier, dict) for tier in tiers):
+        mend = f'Write [[models."{name}".{_ABOVE}]], and its prices under it.'
+        yield Problem(f"{at}.{_ABOVE}", f"must be tables, not {shown(tiers)}", mend)
+        return
+    least = 0
+    for number, tier in enumerate(tiers):
+        line = _line(lines, _ABOVE, line + 1)
+        place = f'models."{name}".{_ABOVE}[{number}]'
+        yield from _part_problems(tier, place, _TOKENS, lines, line)
+        tokens = tier.get(_TOKENS)
+        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens <= least:
+            what = "has no tokens" if tokens is None else f"must have tokens above {least}, not {shown(tokens)}"
+            mend = f"Say above how many tokens of the prompt it holds, the smallest number first: {_TOKENS} = 200_000."
+            yield Problem(f"line {line}: {place}", what, mend)
+        else:
+            least = tokens
+
+
+def _part_problems(table: Mapping[str, Any], at: str, also: str, lines: list[str], line: int) -> Iterator[Problem]:
+    """What is wrong with the prices of a table that begins on a line and may hold one key besides."""
     for part, value in table.items():
-        at_part = f'line {_line(lines, part, line)}: models."{name}".{part}'
-        if part not in _PARTS:
-            yield Problem(at_part, "is not a key there", choose(part, _PARTS))
-        elif not _is_price(value):
+        at_part = f"line {_line(lines, part, line)}: {at}.{part}"
+        if part not in (*_PARTS, also):
+            yield Problem(at_part, "is not a key there", choose(part, (*_PARTS, also)))
+        elif part != also and not _is_price(value):
             yield Problem(at_part, f"must be USD per million tokens, zero or more, not {shown(value)}")
     for part in _NEEDED:
         if part not in table:
-            yield Problem(at, f"has no {part}", f"Add {part} = and its USD per million tokens.")
+            yield Problem(f"line {line}: {at}", f"has no {part}", f"Add {part} = and its USD per million tokens.")
 
 
 def _is_price(value: Any) -> bool:
