@@ -224,6 +224,14 @@ def test_a_baseline_without_a_scored_record_is_undecided() -> None:
     assert judged(spec, numbers(0.9), base=side({"a": (0.9, 1)})).verdict == "undecided"
 
 
+def test_errors_of_the_run_itself_make_the_gate_undecided_before_it_is_compared() -> None:
+    spec = gate(baseline="main.json", max_drop=0.5)
+    found = judged(spec, numbers(0.9, errors=1), base=side({"a": (0.9, 10)}), this_run=side())
+
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("1 of 11 records ended as errors")
+
+
 def test_a_slice_is_compared_with_the_same_slice() -> None:
     there = {("tier", "gold"): {"a": Mean(0.5, 5, 0, 0, "a")}}
     spec = gate(baseline="main.json", max_drop=0.1, slice={"tier": "gold"})

@@ -71,7 +71,7 @@ def test_nineteen_errors_of_twenty_never_pass() -> None:
     found = judged(gate(min=0.5), passes(1, 1, errors=19))
 
     assert found.verdict == "undecided"
-    assert found.reason == "19 of 20 records ended as errors, and max_error_rate allows none: 1 were scored."
+    assert found.reason == "19 of 20 records ended as errors, and max_error_rate allows none: 1 was scored."
 
 
 def test_skips_above_their_rate_make_a_gate_undecided() -> None:
@@ -90,7 +90,7 @@ def test_what_fails_whatever_the_errors_hide_fails_even_where_undecided_passes()
     hopeless, open_still = judged(spec, passes(10, 20, errors=1)), judged(spec, passes(18, 20, errors=1))
 
     assert hopeless.verdict == "fail"
-    assert "whatever 1 records without a score would add" in hopeless.reason
+    assert "whatever the 1 without a score would add" in hopeless.reason
     assert run_verdict([hopeless]) == "fail"
     assert open_still.verdict == "undecided"
     assert run_verdict([open_still]) == "pass"

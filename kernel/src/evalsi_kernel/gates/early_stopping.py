@@ -139,13 +139,12 @@ class _FollowedGate:
         self._parts = metric_parts(gate.metric)
         # A record of a pass@k has one value, however many trials it was made from.
         self._trials = 1 if self._parts else trials
-        least, most = values
-        self._bounds = []
-        if gate.min is not None:
-            self._bounds.append(_Bound(least - gate.min, most - gate.min, records, error_rate))
-        if gate.max is not None:
-            # "At most" is "at least" of the negatives.
-            self._bounds.append(_Bound(gate.max - most, gate.max - least, records, error_rate))
+        self._bounds: list[tuple[float, int, _Bound]] = []
+        # "At most" is "at least" of the negatives.
+        for limit, sign in ((gate.min, 1), (gate.max, -1)):
+            if limit is not None:
+                least, most = sorted(sign * (value - limit) for value in values)
+                self._bounds.append((limit, sign, _Bound(least, most, records, error_rate)))
         self._n = self._errors = self._skipped = 0
 
     def add(self, scores: Mapping[str, RecordScores]) -> None:
@@ -153,11 +152,8 @@ class _FollowedGate:
         self._n += len(record.values)
         self._errors += record.errors
         self._skipped += record.skipped
-        bounds = iter(self._bounds)
-        if self._gate.min is not None:
-            next(bounds).add(sum(value - self._gate.min for value in record.values) / self._trials)
-        if self._gate.max is not None:
-            next(bounds).add(sum(self._gate.max - value for value in record.values) / self._trials)
+        for limit, sign, bound in self._bounds:
+            bound.add(sum(sign * (value - limit) for value in record.values) / self._trials)
 
     @property
     def verdict(self) -> Literal["pass", "fail"] | None:
@@ -166,9 +162,9 @@ class _FollowedGate:
         skips = skip_rate_of(self._n, self._errors, self._skipped)
         if not self._n or errors > gate.max_error_rate or skips > gate.max_skip_rate:
             return None
-        if any(bound.is_broken for bound in self._bounds):
+        if any(bound.is_broken for _, _, bound in self._bounds):
             return "fail"
-        return "pass" if all(bound.is_kept for bound in self._bounds) else None
+        return "pass" if all(bound.is_kept for _, _, bound in self._bounds) else None
 
     def _of_record(self, scores: Mapping[str, RecordScores]) -> RecordScores:
         parts = self._parts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalsi_kernel.gates.against_baseline import compared
 from evalsi_kernel.gates.baseline import Measured
-from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, asked, held, reach_of, told, value_of
+from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
 from evalsi_kernel.gates.conditions import Condition, ConditionError
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["pass", "fail", "undecided", "not applicable"]
 Slices = Mapping[tuple[str, str], Sequence[Summary]]
+Ends = tuple[float | None, float | None]
 
 
 class GateResult(NamedTuple):
@@ -158,31 +159,21 @@ def _parts(gate: GateSpec, whole: Mapping[str, Summary], slices: Slices) -> Iter
         yield name, {one.metric: one for one in slices.get(name, ())}
 
 
-def _result(gate: GateSpec, verdict: Verdict, reason: str, **found: Any) -> GateResult:
-    has_baseline = gate.baseline is not None
-    form: dict[str, Any] = {
-        "slice": gate.slice if isinstance(gate.slice, dict) else None,
-        "value": None,
-        "low": None,
-        "high": None,
-        "n": 0,
-        "errors": 0,
-        "skipped": 0,
-        **found,
-    }
-    return GateResult(
-        metric=gate.metric,
-        stat=gate.stat,
-        min=gate.min,
-        max=gate.max,
-        baseline=gate.baseline,
-        max_drop=gate.max_drop,
-        significant=gate.significant if has_baseline else None,
-        verdict=verdict,
-        reason=reason,
-        undecided=gate.undecided,
-        **form,
-    )
+def _result(
+    gate: GateSpec,
+    verdict: Verdict,
+    reason: str,
+    *,
+    summary: Summary | None = None,
+    of_slice: dict[str, str] | None = None,
+    ends: Ends = (None, None),
+) -> GateResult:
+    known = summary or Summary(gate.metric, "", "number")
+    value = value_of(gate.stat, known) if summary else None
+    significant = None if gate.baseline is None else gate.significant
+    asked_for = (gate.metric, gate.stat, gate.min, gate.max, of_slice, gate.baseline, gate.max_drop, significant)
+    counts = (known.n, known.errors, known.skipped)
+    return GateResult(*asked_for, verdict, value, *ends, *counts, reason, gate.undecided)
 
 
 class _Judging:
@@ -207,16 +198,17 @@ class _Judging:
 
     def result(self, decision: Decision | None, base: Measured | None, this_run: Measured | None) -> GateResult:
         gate, summary = self._gate, self._known.get(self._gate.metric)
+        of_slice = dict([self._slice]) if self._slice else None
         if summary is None:
-            return self._report("fail", self._not_there(), Summary(gate.metric, "", "number"))
-        low, high = (summary.ci.low, summary.ci.high) if summary.ci else (None, None)
+            return _result(gate, "fail", self._not_there(), of_slice=of_slice)
+        ends: Ends = (summary.ci.low, summary.ci.high) if summary.ci else (None, None)
         verdict, reason = self._verdict(summary, decision)
         if base is not None and verdict == "pass":
             finding = compared(gate, summary, base, this_run, self._slice)
             verdict, reason = finding.verdict, f"{reason} {finding.reason}".strip()
             if gate.significant:
-                low, high = finding.low, finding.high
-        return self._report(verdict, reason, summary, low, high)
+                ends = finding.low, finding.high
+        return _result(gate, verdict, reason, summary=summary, of_slice=of_slice, ends=ends)
 
     def _verdict(self, summary: Summary, decision: Decision | None) -> tuple[Verdict, str]:
         """The verdict on coverage and bounds; a pass without a reason where the gate has no bound of its own."""
@@ -231,25 +223,24 @@ class _Judging:
             return "undecided", self._undefined(summary)
         thin = self._thin_coverage(summary)
         if thin is not None:
-            unknown = summary.errors + summary.cancelled
-            is_open = self._trials is not None or gate.stat != "mean"
-            reach = None if is_open else reach_of("mean", summary, unknown, self._range)
-            if reach is not None and held(reach, gate.min, gate.max) == "fail":
-                return "fail", f"{self._number(value)}, whatever {unknown} {self._noun} without a score would add."
-            return "undecided", thin
+            return self._lost(summary, value) or ("undecided", thin)
         if decision is not None:
             return decision.verdict, f"{self._number(value)}; {_decision_told(decision)}"
         unfinished = max(summary.cancelled, self._trials.cancelled if self._trials else 0)
         if unfinished:
             return self._unfinished(summary, value, unfinished)
-        return self._within(value)
-
-    def _within(self, value: float) -> tuple[Verdict, str]:
-        gate = self._gate
         if gate.min is None and gate.max is None:
             return "pass", ""
-        is_within = (gate.min is None or value >= gate.min) and (gate.max is None or value <= gate.max)
-        return "pass" if is_within else "fail", f"{self._number(value)}."
+        return held(Reach(value, value), gate.min, gate.max) or "fail", f"{self._number(value)}."
+
+    def _lost(self, summary: Summary, value: float) -> tuple[Verdict, str] | None:
+        """A mean that errors cannot save; None where they might."""
+        gate, unknown = self._gate, summary.errors + summary.cancelled
+        is_open = self._trials is not None or gate.stat != "mean"
+        reach = None if is_open else reach_of("mean", summary, unknown, self._range)
+        if reach is None or held(reach, gate.min, gate.max) != "fail":
+            return None
+        return "fail", f"{self._number(value)}, whatever the {unknown} without a score would add."
 
     def _unfinished(self, summary: Summary, value: float, unfinished: int) -> tuple[Verdict, str]:
         gate = self._gate
@@ -269,11 +260,11 @@ class _Judging:
             errors = error_rate_of(one.n, one.errors)
             if errors > gate.max_error_rate and gate.stat not in ("n", "errors", "error_rate"):
                 of = f"{one.errors} of {one.n + one.errors} {noun} ended as errors"
-                return f"{of}, and max_error_rate allows {_share(gate.max_error_rate)}: {one.n} were scored."
+                return f"{of}, and max_error_rate allows {_share(gate.max_error_rate)}: {_scored(one.n)}."
             skips = skip_rate_of(one.n, one.errors, one.skipped)
             if skips > gate.max_skip_rate and gate.stat not in ("n", "skipped", "skip_rate"):
                 of = f"{one.skipped} of {one.n + one.errors + one.skipped} {noun} were skipped"
-                return f"{of}, and max_skip_rate allows {_share(gate.max_skip_rate)}: {one.n} were scored."
+                return f"{of}, and max_skip_rate allows {_share(gate.max_skip_rate)}: {_scored(one.n)}."
         return None
 
     @property
@@ -283,8 +274,6 @@ class _Judging:
     def _number(self, value: float) -> str:
         """The number and its bounds, as a sentence without its full stop."""
         gate = self._gate
-        if gate.min is None and gate.max is None:
-            return f"The {self._words} is {told(value)}"
         return f"The {self._words} is {told(value, gate.min, gate.max)} and {asked(gate.min, gate.max)}"
 
     def _undefined(self, summary: Summary) -> str:
@@ -299,21 +288,9 @@ class _Judging:
             return f"No record has {key} = {value}." if value else f"No record has a metadata key {key}."
         return f'The run has no metric "{self._gate.metric}". {did_you_mean(self._gate.metric, self._known)}'.strip()
 
-    def _report(
-        self, verdict: Verdict, reason: str, summary: Summary, low: float | None = None, high: float | None = None
-    ) -> GateResult:
-        return _result(
-            self._gate,
-            verdict,
-            reason,
-            slice=dict([self._slice]) if self._slice else None,
-            value=value_of(self._gate.stat, summary) if summary.evaluator or summary.n else None,
-            low=low,
-            high=high,
-            n=summary.n,
-            errors=summary.errors,
-            skipped=summary.skipped,
-        )
+
+def _scored(n: int) -> str:
+    return f"{n} {'was' if n == 1 else 'were'} scored"
 
 
 def _share(rate: float) -> str:
