@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from tests.providers import Provider, faults, fixed
 from tests.runs.running import model_of, records, results, run, write_spec
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
@@ -194,3 +197,12 @@ def test_what_the_ci_says_of_the_code_is_in_the_manifest(tmp_path: Path, vendor:
         "branch": "fix",
         "pull_request": 7,
     }
+
+
+def test_the_results_of_a_run_have_the_published_form(tmp_path: Path, vendor: Provider) -> None:
+    rows = [{**row, "language": "pt"} for row in records(4)]
+    gates = [{"metric": "exact-match", "min": 0.4}, {"metric": "exact-match", "slice": "language", "min": 0.4}]
+    write_spec(tmp_path, model_of(vendor), rows, trials=2, gates=gates)
+    run(tmp_path)
+    schema = json.loads((DOCS / "reference" / "results.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(results(tmp_path))
