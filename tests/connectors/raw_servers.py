@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-BOUND_S = 10.0
+BOUND_S = 60.0
 
 
 @contextmanager

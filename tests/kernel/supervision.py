@@ -14,12 +14,12 @@ from evalsi_kernel.pool import Pool
 from evalsi_protocol.frames import pack, pack_array
 
 NAUGHTY = Path(__file__).parent / "naughty"
-BOUND_S = 40.0
+BOUND_S = 60.0
 
 T = TypeVar("T")
 
 
-def launch(evaluators: Path = NAUGHTY / "evaluators.py", *, start_timeout_s: float = 20.0) -> Launch:
+def launch(evaluators: Path = NAUGHTY / "evaluators.py", *, start_timeout_s: float = 60.0) -> Launch:
     argv = [sys.executable, "-m", "evalsi.serving", "--file", str(evaluators)]
     return Launch("naughty", Command(argv, whole_environment=True), start_timeout_s=start_timeout_s)
 

@@ -24,7 +24,7 @@ from evalsi_protocol.machine import (
 )
 from evalsi_protocol.methods import PACK_REQUESTS
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 Answer = dict[str, Any] | WireError
 
 

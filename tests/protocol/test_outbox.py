@@ -8,7 +8,7 @@ import pytest
 
 from evalsi.outbox import ROOM, Outbox
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 class Gate:

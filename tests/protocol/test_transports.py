@@ -22,7 +22,7 @@ from evalsi_kernel.connection import Connection, RequestFailed
 from evalsi_kernel.transports import MemoryTransport, StreamTransport, connect_unix
 from evalsi_protocol.frames import pack, pack_array, pack_map
 
-BOUND_S = 30.0
+BOUND_S = 60.0
 PACK = """
 import os, subprocess, sys, time
 from evalsi import Score, evaluator

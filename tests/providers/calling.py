@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tests.providers.rules import EMBEDDER, KEY, MODEL
 from tests.providers.server import Provider
 
-BOUND_S: Final = 10.0
+BOUND_S: Final = 60.0
 VERSION: Final = {"anthropic-version": "2023-06-01"}
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",

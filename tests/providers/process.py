@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[2]
-BOUND_S: Final = 30.0
+BOUND_S: Final = 60.0
 
 
 class Running(NamedTuple):

@@ -27,7 +27,7 @@ from tests.providers.rules import EMBEDDER, KEY, MODEL, Rules
 from tests.providers.service import Service
 from tests.providers.sightings import Sightings
 
-BOUND_S = 10.0
+BOUND_S = 60.0
 BACKLOG = 1024
 MOST_BYTES = 256 * 1024 * 1024
 

@@ -92,7 +92,7 @@ def test_the_server_stops_at_once_in_spite_of_a_call_that_hangs() -> None:
         with Provider(faults=[faults.hang()]) as provider:
             client = later.enter_context(waiting(provider))
             began = monotonic()
-        assert monotonic() - began < 5
+        assert monotonic() - began < 30
         assert client.recv(1) == b""
 
 

@@ -13,7 +13,7 @@ from evalsi.item_buffer import ItemBuffer
 from evalsi.opened import open_evaluator
 from evalsi.scoring import Running
 
-BOUND_S = 20.0
+BOUND_S = 60.0
 
 
 def test_the_records_of_a_request_go_before_those_of_the_next() -> None:
