@@ -247,7 +247,9 @@ def _notes(found: Comparison, base: Side, candidate: Side, metrics: _Metrics) ->
 def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[str]:
     records = found.records
     hashes = [str((side.manifest.get("dataset") or {}).get("sha256") or "") for side in (base, candidate)]
-    if all(hashes) and hashes[0] != hashes[1]:
+    # Answers that were recorded are a part of the data, so another hash alone says little; it stands among the changes.
+    unlike = records.only_base + records.only_candidate + len(records.input_differs) + len(records.reference_differs)
+    if unlike and all(hashes) and hashes[0] != hashes[1]:
         sources = [str((side.manifest.get("dataset") or {}).get("source") or "") for side in (base, candidate)]
         yield f"The data differ: {sources[0]} ({hashes[0][:12]}) and {sources[1]} ({hashes[1][:12]})."
     for name, count in (("base", records.only_base), ("candidate", records.only_candidate)):

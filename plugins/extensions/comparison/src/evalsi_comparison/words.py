@@ -37,7 +37,7 @@ def headline(found: Comparison) -> str:
         return "No significant difference."
     same = len(by_direction.get("same", ()))
     if same:
-        clauses.append(f"no significant difference in {same} metric{'' if same == 1 else 's'}")
+        clauses.append(f"No significant difference in {same} other metric{'' if same == 1 else 's'}")
     return f"{'. '.join(clauses)}."
 
 
