@@ -8,6 +8,8 @@ from typing import Any
 
 from evalsi_kernel.extensions import default_extensions, gate_warnings
 from tests.calibration.test_uncalibrated import JUDGE, PARAMS, calibration
+from tests.providers import MODEL, Provider, fixed
+from tests.runs.running import MODEL_KEY, model_of, run, write_spec
 
 GRADE = {"name": "grade", "ref": "judge/llm-judge@1", "params": PARAMS, "scope": "record", "asks": ["judge"]}
 EXACT = {"name": "exact-match", "ref": "core/exact-match@1", "params": {}, "scope": "record", "asks": []}
@@ -55,3 +57,25 @@ def test_a_file_that_is_no_calibration_is_told_and_ends_nothing(tmp_path: Path) 
     told, missing = warned(tmp_path)
     assert "calibration.json is not JSON" in told
     assert missing.startswith("A gate rests on grade")
+
+
+def test_a_run_whose_gate_rests_on_a_judge_warns_until_a_calibration_of_it_lies_beside_the_spec(tmp_path: Path) -> None:
+    def warned_by_a_run(number: int) -> bool:
+        judge = ["--judge-model", MODEL, "--judge-base-url", provider.base_url, "--judge-api-key-env", MODEL_KEY]
+        done = run(
+            tmp_path, *judge, "--output", f"{number}.json", variables={"EVALSI_CACHE_DIR": str(tmp_path / "cache")}
+        )
+        assert done.code == 0, done.err
+        return "A gate rests on llm-judge, and no calibration*.json beside the spec holds for it." in done.err
+
+    with Provider(fixed('{"reason": "It is right.", "score": 5}')) as provider:
+        gates = [{"metric": "llm-judge", "min": 0.5}]
+        write_spec(tmp_path, model_of(provider), evaluators=[{"ref": "llm-judge"}], gates=gates)
+        assert warned_by_a_run(1)
+        manifest = json.loads((tmp_path / "1.json").read_text())["manifest"]
+        [ran] = manifest["evaluators"]
+        judge = manifest["judge"]["roles"]["primary"]
+        keep(tmp_path, evaluator=ran, judge=judge, prompts=ran["prompts"])
+        assert not warned_by_a_run(2)
+        keep(tmp_path, evaluator=ran, judge=judge, prompts=["another"])
+        assert warned_by_a_run(3)
