@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.adapter_cases import ADAPTER_CASES
+from benchmarks.comparison_cases import COMPARISON_CASES
 from benchmarks.judge_cases import JUDGE_CASES
 from benchmarks.measure import compare, run
 from benchmarks.report_cases import REPORT_CASES
@@ -138,4 +139,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     **JUDGE_CASES,
     **REPORT_CASES,
     **ADAPTER_CASES,
+    **COMPARISON_CASES,
 }
