@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import resources
+from importlib.metadata import requires
 
 import pluggy
 
@@ -40,3 +41,11 @@ def test_asking_for_the_flags_loads_no_database_and_no_event_loop() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=BOUND_S, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_extra_of_the_whole_brings_duckdb() -> None:
+    wanted = [line for line in requires("evalsi") or () if 'extra == "analytics"' in line.replace("'", '"')]
+    assert [line.partition(";")[0].strip() for line in wanted] == ["evalsi-analytics[duckdb]"]
+    assert any(
+        line.startswith("duckdb") and "duckdb" in line.partition(";")[2] for line in requires("evalsi-analytics") or ()
+    )
