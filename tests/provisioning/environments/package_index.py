@@ -32,6 +32,9 @@ class PackageIndex:
         self.sources.mkdir()
         self.folder = folder
         self.asked = threading.Event()
+        self.downloads: list[str] = []
+        """The files that were asked for, in order."""
+        self.held = ""
         self.released = threading.Event()
         self.released.set()
         handler = functools.partial(_Handler, self, directory=str(folder))
@@ -80,8 +83,13 @@ class PackageIndex:
             links.write(f'<a href="/{file.relative_to(self.folder)}#sha256={digest}">{file.name}</a>\n')
 
     @contextmanager
-    def holding_downloads(self) -> Iterator[None]:
-        """Wheels that are asked for are not sent before `released` is set, or the block ends."""
+    def holding_downloads(self, held: str = "") -> Iterator[None]:
+        """Wheels that are asked for are not sent before `released` is set, or the block ends.
+
+        Args:
+            held: only those with this in their name; the others are sent at once.
+        """
+        self.held = held
         self.asked.clear()
         self.released.clear()
         try:
@@ -104,8 +112,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.endswith(".whl"):
-            self._index.asked.set()
-            self._index.released.wait(HOLD_S)
+            self._index.downloads.append(self.path.rpartition("/")[2])
+            if self._index.held in self.path:
+                self._index.asked.set()
+                self._index.released.wait(HOLD_S)
         try:
             super().do_GET()
         except (BrokenPipeError, ConnectionResetError):
