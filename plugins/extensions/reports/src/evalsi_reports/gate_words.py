@@ -22,6 +22,8 @@ _STATS = {
     "skip_rate": "share of skips",
 }
 GATE_WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "not applicable": "not applicable"}
+_COUNTS = {"n", "errors", "skipped"}
+_OF_THE_MEAN = {"mean", "lower", "upper"}
 VERDICTS = ("fail", "undecided", "pass", "not applicable")
 
 
@@ -58,6 +60,13 @@ class Gate(NamedTuple):
         where = f" where {self.slice}" if self.slice else ""
         return f"{self.metric}: {self.asks}{where}"
 
+    @property
+    def shown(self) -> str:
+        """Its number, as people write it."""
+        if self.value is not None and self.stat in _COUNTS:
+            return f"{self.value:,.0f}"
+        return figure(self.value)
+
 
 def gates_of(entries: Sequence[Mapping[str, Any]]) -> list[Gate]:
     """The gates, those that did not pass first."""
@@ -87,8 +96,9 @@ def _gate(entry: Mapping[str, Any]) -> Gate:
         # What is not known to have passed has not.
         verdict=verdict if verdict in VERDICTS else "undecided",
         value=_number(entry.get("value")),
-        low=_number(entry.get("low")),
-        high=_number(entry.get("high")),
+        # The interval is that of the mean, and says nothing of a count.
+        low=_number(entry.get("low")) if stat in _OF_THE_MEAN else None,
+        high=_number(entry.get("high")) if stat in _OF_THE_MEAN else None,
         least=least,
         most=most,
         n=_count(entry.get("n")),

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .changes import Changes
+from .columns import ERROR
 from .figures import counted, figure
 from .folding import Folded
 from .gate_words import Gate, gates_sentence
 from .metrics import Metric
 from .shown_text import one_line
 
+_MOST_NAMES = 5
 _WORDS = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}
 
 
@@ -49,7 +51,7 @@ def headline_of(
         sentence = f"{_upper(gates_sentence(gates))}."
         first = next((gate for gate in gates if gate.verdict == verdict), None)
         if first is not None and verdict != "pass" and first.reason:
-            named = first.reason if first.metric in first.reason else f"{first.metric}: {first.reason}"
+            named = first.reason if first.metric in first.reason else f"{first.metric}: {_lower(first.reason)}"
             sentence = f"{sentence} {named.rstrip('.')}."
     return Headline(verdict, word, sentence, _since(changes, baseline), tuple(_notices(folded, metrics)))
 
@@ -91,10 +93,18 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
         unscored = metric.errors + metric.skipped + metric.cancelled
         if not metric.n and unscored:
             yield f"{one_line(metric.name)} has no score at all: {_why(metric)}."
-        elif metric.errors:
-            yield f"{one_line(metric.name)} failed on {counted(metric.errors, 'record')}, which no mean counts."
+    failed = [name for name, marks in folded.marks.items() if marks.count(ERROR)]
+    if failed:
+        errors = counted(folded.rows_with(ERROR), "record")
+        yield f"{errors} of {len(folded.rows):,} ended as errors of {_listed(failed)}; no mean counts them."
     if not folded.rows:
         yield "The file holds no record."
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [one_line(name) for name in names[:_MOST_NAMES]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def _why(metric: Metric) -> str:
@@ -112,6 +122,11 @@ def _stopped_early(stopped: dict[str, Any]) -> str:
 
 def _status(folded: Folded) -> str:
     return str(folded.head.manifest.get("status") or "")
+
+
+def _lower(sentence: str) -> str:
+    """A sentence behind a colon; a name in capitals stays."""
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
 def _upper(sentence: str) -> str:

@@ -88,7 +88,7 @@ def _gates(report: ReportData) -> Iterator[_Case]:
 
 
 def _measured(gate: Gate) -> str:
-    told = f"{gate.metric} is {figure(gate.value)} {interval(gate.low, gate.high)}, n {gate.n:,}"
+    told = f"{gate.metric} is {gate.shown} {interval(gate.low, gate.high)}, n {gate.n:,}"
     return f"{told}, {counted(gate.errors, 'error')}, {gate.skipped:,} skipped"
 
 

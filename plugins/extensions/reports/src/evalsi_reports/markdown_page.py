@@ -133,7 +133,7 @@ def _gates(gates: Sequence[Gate]) -> str:
             f"{_SIGNS[gate.verdict]} {GATE_WORDS[gate.verdict]}",
             plain(gate.metric) + (f" where {plain(gate.slice)}" if gate.slice else ""),
             plain(gate.asks),
-            f"**{figure(gate.value)}**",
+            f"**{gate.shown}**",
             interval(gate.low, gate.high),
             f"{gate.n:,}",
             plain(gate.reason, 300) if gate.verdict != "pass" else "",

@@ -68,7 +68,7 @@ def gate_rows(gates: Sequence[Gate]) -> list[dict[str, Any]]:
             "verdict": gate.verdict,
             "word": GATE_WORDS[gate.verdict],
             "tone": _TONES[gate.verdict],
-            "value": figure(gate.value),
+            "value": gate.shown,
             "interval": interval(gate.low, gate.high) if gate.low is not None else "",
             "counts": _gate_counts(gate),
             "chart": _gate_chart(gate),

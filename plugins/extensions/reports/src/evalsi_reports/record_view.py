@@ -72,6 +72,8 @@ def record_view(report: ReportData, row: int, limit: int) -> RecordView:
     detail = report.details.rows.get(row) or Detail()
     rows = report.folded.rows
     trial = f"trial {rows.trials[row]} of {report.trials}" if report.trials > 1 else ""
+    if trial and (failed := report.failed_trials.get(rows.ids[row])):
+        trial += f", {failed} failed"
     first = next((detail.fields[name][0].text for name in ("input", "output") if detail.fields.get(name)), "")
     return RecordView(
         id=rows.ids[row],

@@ -20,7 +20,7 @@ from .ranking import badness, order, worst
 from .redaction import Redaction
 from .results import Results
 from .shown_text import one_line
-from .trials import TrialShares, most_trials, trial_shares
+from .trials import TrialShares, failed_trials, most_trials, trial_shares
 
 # More rows than these are counted and drawn in charts, but not shown one by one.
 MAX_ROWS = 10_000
@@ -47,6 +47,7 @@ class ReportData(NamedTuple):
         baseline: the name of its file.
         trials: how often a record ran at most.
         shares: how the trials agree.
+        failed_trials: in how many trials each of the worst records failed a check.
         bad: how bad each row is.
         worst: the rows to look at first, the worst first.
         shown: all rows that can be looked at, in the order of the data.
@@ -65,6 +66,7 @@ class ReportData(NamedTuple):
     baseline: str
     trials: int
     shares: tuple[TrialShares, ...]
+    failed_trials: Mapping[str, int]
     bad: array[float]
     worst: tuple[int, ...]
     shown: tuple[int, ...]
@@ -121,6 +123,7 @@ def read_report(
         baseline=baseline_name,
         trials=most_trials(folded.rows),
         shares=tuple(trial_shares(metrics, folded.rows)),
+        failed_trials=failed_trials(metrics, folded.rows, {folded.rows.ids[row] for row in lowest}),
         bad=bad,
         worst=tuple(lowest),
         shown=tuple(sorted({*shown, *lowest})),

@@ -6,7 +6,7 @@ It must not know how a trial came about; pass@k and pass^k are metrics of the ru
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isnan
 from typing import NamedTuple
 
@@ -42,6 +42,16 @@ def trial_shares(metrics: Sequence[Metric], rows: Rows) -> list[TrialShares]:
     if most_trials(rows) == 1:
         return []
     return [_shares(metric, rows) for metric in metrics if metric.kind == "pass" and metric.column is not None]
+
+
+def failed_trials(metrics: Sequence[Metric], rows: Rows, ids: Collection[str]) -> dict[str, int]:
+    """In how many of their trials some records failed a check."""
+    columns = [metric.column for metric in metrics if metric.kind == "pass" and metric.column is not None]
+    found = dict.fromkeys(ids, 0)
+    for row, record_id in enumerate(rows.ids):
+        if record_id in found and any(column[row] == 0 for column in columns):
+            found[record_id] += 1
+    return found
 
 
 def _shares(metric: Metric, rows: Rows) -> TrialShares:
