@@ -12,7 +12,7 @@ import pytest
 
 import evalsi
 from evalsi_batches import plugin
-from evalsi_connectors.openai_compatible import OpenAICompatible
+from evalsi_connectors.batch_door import BatchDoor
 from evalsi_kernel import planning
 from evalsi_kernel.errors import CacheError, ConfigError, UsageError
 from evalsi_kernel.launch import PoolLimits
@@ -238,7 +238,7 @@ def test_a_server_without_batches_is_told_before_any_work(provider: str) -> None
 
 
 def test_a_connector_without_batches_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(OpenAICompatible, "submit")
+    monkeypatch.delattr(BatchDoor, "submit")
     with Provider() as server:
         with pytest.raises(ConfigError, match="'openai-compatible' has no batches"):
             run(server, rows(*FIVE))
