@@ -41,9 +41,9 @@ def started() -> subprocess.Popen[str]:
 
 
 def wait_for_download(index: PackageIndex, name: str, cache: Path) -> None:
-    """Until uv has unpacked a wheel into its cache, where the next build finds it."""
+    """Until uv has a wheel in its cache, and has noted where it came from, so that the next build finds it."""
     end = time.monotonic() + BOUND_S
-    while not list(cache.glob(f"archive-*/*/{name}*")):
+    while not all(list(cache.glob(f"wheels-*/*/*/{name}/{end_of}")) for end_of in ("*.http", "*-any")):
         assert time.monotonic() < end, f"{name} never came; asked for: {index.downloads}"
         os.sched_yield()
 
