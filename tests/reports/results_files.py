@@ -229,7 +229,7 @@ def write(path: Path, whole: Mapping[str, Any]) -> Path:
     return path
 
 
-def changed(whole: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def changed(whole: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """A copy of a file's value with a change made to it."""
     copy: dict[str, Any] = json.loads(json.dumps(whole))
     change(copy)

@@ -24,15 +24,23 @@ MAX_BYTES = 58_000
 _LONGEST = 1_500
 _MOST_REASONS = 10
 _MOST_IDS = 15
+_MOST_FLIPS = 10
 _MOST_ROWS = 60
 _SIGNS = {"pass": "✓", "fail": "✗", "undecided": "?", "not applicable": "–"}
 
 
 def markdown_page(report: ReportData) -> str:
     """The report as Markdown of at most some 60 kB."""
-    page = "\n\n".join(part for part in _parts(report) if part)
     ending = _ending(report)
-    room = MAX_BYTES - len(page.encode()) - len(ending.encode())
+    room = MAX_BYTES - len(ending.encode())
+    shown: list[str] = []
+    for part in filter(None, _parts(report)):
+        room -= len(part.encode()) + 2
+        if room < 0:
+            shown.append("The rest did not fit here; `-o report.html` shows all.")
+            break
+        shown.append(part)
+    page = "\n\n".join(shown)
     records = _records(report, room)
     return "\n\n".join(part for part in (page, records, ending) if part) + "\n"
 
@@ -99,7 +107,7 @@ def _changes(report: ReportData) -> Iterator[str]:
             f"{len(change.won):,}",
             f"{change.paired:,}",
         ]
-        for change in changes.metrics
+        for change in changes.metrics[:_MOST_ROWS]
     ]
     if rows:
         header = ["metric", "before", "now", "difference", "95 % interval", "lost", "won", "pairs"]
@@ -111,7 +119,9 @@ def _changes(report: ReportData) -> Iterator[str]:
         for word, ids in (("**lost**", change.lost), ("won", change.won))
         if ids
     ]
-    yield "\n".join(flips)
+    yield "\n".join(flips[:_MOST_FLIPS])
+    if len(flips) > _MOST_FLIPS:
+        yield f"{counted(len(flips) - _MOST_FLIPS, 'more list')} of records that changed: `-o report.html` shows all."
     for word, names in (("Only in this run", changes.new), ("Only in the baseline", changes.gone)):
         if names:
             yield f"{word}: {', '.join(plain(name) for name in names)}."
