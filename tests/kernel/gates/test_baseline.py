@@ -279,9 +279,17 @@ def test_a_significant_drop_within_what_is_allowed_passes() -> None:
     assert paired(cand, base, 0.001).verdict == "fail"
 
 
+def test_the_same_values_are_no_difference() -> None:
+    base = {f"r{number}": number / 20 for number in range(10)}
+    found = paired(base, base)
+
+    assert found.verdict == "pass"
+    assert found.reason == "The mean is 0.225, as in main.json. Over 10 pairs there is no difference."
+
+
 def test_records_without_a_pair_are_told() -> None:
     base = {f"r{number}": number / 20 for number in range(10)}
-    found = paired({**base, "new": 0.2}, base, 1.0)
+    found = paired({**base, "r0": 0.1, "new": 0.2}, base, 1.0)
 
     assert "1 records without a pair left out" in found.reason
 

@@ -70,3 +70,4 @@ def test_exchanging_the_sides_changes_the_sign_alone(values: list[tuple[float, f
     assert there.difference == pytest.approx(-back.difference, abs=1e-12)
     assert there.is_significant == back.is_significant
     assert (there.method, there.pairs) == (back.method, back.pairs)
+    assert (there.won, there.lost) == (back.lost, back.won)

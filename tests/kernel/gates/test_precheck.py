@@ -14,6 +14,7 @@ from evalsi_kernel.extensions import Extensions, condition_language, load_extens
 from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
+from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
 from tests.kernel.gates.gate_parts import gate, numbers
@@ -170,6 +171,16 @@ def test_a_condition_is_compiled_over_the_names_of_a_manifest(tmp_path: Path) ->
     assert second is None
     assert first.holds({"source": {"branch": "main"}, "trials": 3})
     assert not first.holds({"source": {"branch": "main"}, "trials": 1})
+
+
+def test_a_condition_on_the_branch_can_be_told_where_nobody_knows_the_branch(tmp_path: Path) -> None:
+    spec = gate("exact-match", min=0, when='source.branch == "release"')
+    language = language_of(load_extensions(tmp_path))
+    plan = plan_gates([spec], [EXACT], trials=1, folder=tmp_path, language=language)
+
+    assert applying(plan, {}) == [None]
+    assert applying(plan, {"source": {"commit": "abc"}}) == [None]
+    assert applying(plan, {"source": {"branch": "release"}}) == [spec]
 
 
 def test_a_condition_that_cannot_be_read_is_one_of_the_problems(tmp_path: Path) -> None:

@@ -218,6 +218,8 @@ def test_a_decision_of_early_stopping_takes_the_place_of_the_bounds_but_not_of_c
     stopped = judged(gate(min=0.9), passes(300, 312, cancelled=1688), decided=[decision])
     broken = judged(gate(min=0.9), passes(300, 312, errors=1), decided=[decision])
 
+    against = judged(gate(min=0.9), passes(275, 312, cancelled=1688), decided=[decision])
+    assert against.verdict == "undecided"
     assert stopped.verdict == "pass"
     assert "decided after 312 of 2000 records, with a chance of 0.05" in stopped.reason
     assert broken.verdict == "undecided"

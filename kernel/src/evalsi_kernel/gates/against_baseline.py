@@ -109,6 +109,7 @@ def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float
 
 
 def _pairs_told(pairs: PairedDifference, level: float) -> str:
+    """Whether a difference is more than chance, as a sentence."""
     if pairs.p_value is not None:
         test = "McNemar's exact test" if pairs.method == "mcnemar-exact" else "the exact sign test"
         found = f"p = {pairs.p_value:.3g} by {test}"
@@ -117,4 +118,6 @@ def _pairs_told(pairs: PairedDifference, level: float) -> str:
     chance = "is no chance" if pairs.is_significant else "may be chance"
     alone = pairs.base_only + pairs.cand_only
     others = f", {alone} records without a pair left out" if alone else ""
+    if not (pairs.won or pairs.lost):
+        return f"Over {pairs.pairs} pairs there is no difference{others}."
     return f"Over {pairs.pairs} pairs the difference {chance} ({found}{others})."

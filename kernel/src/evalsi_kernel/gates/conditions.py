@@ -10,6 +10,8 @@ from typing import Any, Final, Protocol
 
 GATE_VARIABLES: Final = ("name", "project", "labels", "trials", "target", "dataset", "source")
 """What `when` of a gate may name: keys of a run's manifest."""
+SOURCE_KEYS: Final = ("ci", "commit", "branch", "pull_request", "url")
+"""What `source` always has, null where nobody knows it: a condition on a branch can be told outside of CI too."""
 EVALUATOR_VARIABLES: Final = ("record", "scores")
 """What `when` of an evaluator may name: the record, and metric → value of the evaluators before it."""
 

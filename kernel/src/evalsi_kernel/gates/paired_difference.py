@@ -23,6 +23,7 @@ class PairedDifference(NamedTuple):
         is_significant: whether the difference is other than zero by more than chance.
         method: "t", "mcnemar-exact" or "sign-exact".
         pairs: records that both scored.
+        won, lost: those of them whose value is greater, or less, in the candidate.
         base_only, cand_only: records that one of them scored alone.
     """
 
@@ -33,6 +34,8 @@ class PairedDifference(NamedTuple):
     is_significant: bool
     method: str
     pairs: int
+    won: int
+    lost: int
     base_only: int
     cand_only: int
 
@@ -72,7 +75,8 @@ def paired_difference(base: RecordValues, cand: RecordValues, level: float) -> P
     excludes_zero = low is not None and high is not None and not low <= 0.0 <= high
     significant = excludes_zero if p_value is None else p_value < 1.0 - level
     base_only, cand_only = len(base_means) - pairs, len(cand_means) - pairs
-    return PairedDifference(mean, low, high, p_value, significant, method, pairs, base_only, cand_only)
+    test = (p_value, significant, method)
+    return PairedDifference(mean, low, high, *test, pairs, won, lost, base_only, cand_only)
 
 
 def sign_test(won: int, lost: int) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalsi_kernel.gates.against_baseline import compared
 from evalsi_kernel.gates.baseline import Measured
 from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
-from evalsi_kernel.gates.conditions import Condition, ConditionError
+from evalsi_kernel.gates.conditions import SOURCE_KEYS, Condition, ConditionError
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.precheck import GatePlan
@@ -134,8 +134,9 @@ def _condition_result(gate: GateSpec, condition: Condition | None, facts: Mappin
     """The result of a gate that its condition keeps from being judged; None where it is to be judged."""
     if condition is None:
         return None
+    source = {**dict.fromkeys(SOURCE_KEYS), **(facts.get("source") or {})}
     try:
-        if condition.holds(facts):
+        if condition.holds({**facts, "source": source}):
             return None
     except ConditionError as error:
         return _result(gate, "undecided", f"Whether `{gate.when}` is true cannot be told: {error}")
@@ -224,7 +225,8 @@ class _Judging:
         thin = self._thin_coverage(summary)
         if thin is not None:
             return self._lost(summary, value) or ("undecided", thin)
-        if decision is not None:
+        # What was in flight when the run stopped may speak against it; then nobody knows.
+        if decision is not None and held(Reach(value, value), gate.min, gate.max) == decision.verdict:
             return decision.verdict, f"{self._number(value)}; {_decision_told(decision)}"
         unfinished = max(summary.cancelled, self._trials.cancelled if self._trials else 0)
         if unfinished:
