@@ -36,7 +36,7 @@ def write_results(
     metrics: Mapping[str, Values],
     *,
     inputs: Mapping[str, Any] | None = None,
-    outputs: Mapping[str, str] | None = None,
+    outputs: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Mapping[str, Any]] | None = None,
     higher_is_better: Mapping[str, bool | None] | None = None,
     manifest: Mapping[str, Any] | None = None,
@@ -103,7 +103,7 @@ def _record(
     trials: int,
     *,
     inputs: Mapping[str, Any],
-    outputs: Mapping[str, str],
+    outputs: Mapping[str, Any],
     metadata: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     record = {

@@ -66,10 +66,11 @@ class Compare:
         if options.output is not None:
             check_output(options.output)
         found = compare(wanted)
-        print(self._report(found, options.format))
+        # A reader of standard output may leave early, and the file is there all the same.
         if options.output is not None and form is not None:
             with whole_file(options.output) as file:
                 file.write(f"{self._report(found, form).rstrip()}\n".encode())
+        print(self._report(found, options.format))
         return REGRESSED if found.failed else OK
 
     def _report(self, found: Comparison, form: str) -> str:

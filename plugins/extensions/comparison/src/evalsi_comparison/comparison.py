@@ -89,7 +89,7 @@ class Comparison(NamedTuple):
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
     judged: tuple[Judged, ...] | None
-    excerpts: Mapping[str, Excerpt]
+    excerpts: Mapping[tuple[str, int], Excerpt]
     limit: int
 
     @property
@@ -169,7 +169,7 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
     )
     if wanted.watched is not None:
         found = found._replace(judged=tuple(judge_all(differences, wanted.watched, wanted.settings.alpha)))
-    shown = {flip.record_id for one in differences for part in found.flips_of(one) for flip in part}
+    shown = {flip.item for one in differences for part in found.flips_of(one) for flip in part}
     return found._replace(
         notes=tuple(_notes(found, base, candidate, metrics)), excerpts=excerpts(base, candidate, shown)
     )

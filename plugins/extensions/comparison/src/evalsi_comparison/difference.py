@@ -45,6 +45,7 @@ class Flip(NamedTuple):
         record_id: its id.
         before, after: its mean in the base and in the candidate.
         trials: over how many pairs.
+        trial: the first of them in which the runs differ.
     """
 
     record: int
@@ -52,6 +53,12 @@ class Flip(NamedTuple):
     before: float
     after: float
     trials: int
+    trial: int = 1
+
+    @property
+    def item(self) -> tuple[str, int]:
+        """The record's id and the trial to show."""
+        return self.record_id, self.trial
 
 
 class Difference(NamedTuple):
@@ -205,9 +212,10 @@ def _with_numbers(
 
 
 def _flips(pairs: Pairs, items: Items) -> list[Flip]:
+    rows = zip(pairs.records, pairs.base, pairs.candidate, pairs.counts, pairs.trials, strict=True)
     return [
-        Flip(record, items.records[record], before, after, count)
-        for record, before, after, count in zip(pairs.records, pairs.base, pairs.candidate, pairs.counts, strict=True)
+        Flip(record, items.records[record], before, after, count, trial)
+        for record, before, after, count, trial in rows
         if before != after
     ]
 

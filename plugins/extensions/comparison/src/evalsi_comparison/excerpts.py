@@ -12,50 +12,63 @@ from typing import Any, NamedTuple
 from .side import Side
 
 MAX_CHARS = 160
+# Answers that begin alike are shown from so many characters before they part, where that is not near their beginning.
+BEFORE_CHARS = 20
+_NEAR_CHARS = 40
+_MAX_READ_CHARS = 50_000
+
+Item = tuple[str, int]
+"""A record's id and a trial."""
 
 
 class Excerpt(NamedTuple):
-    """What both runs answered on a record in its first trial that each has; and what was asked. Texts of one line."""
+    """What was asked, and what both runs answered. Texts of one line."""
 
-    input: str = ""
-    base: str = ""
-    candidate: str = ""
+    input: str
+    base: str
+    candidate: str
 
 
-def excerpts(base: Side, candidate: Side, wanted: Iterable[str]) -> dict[str, Excerpt]:
-    """Excerpts of the records with these ids.
+def excerpts(base: Side, candidate: Side, wanted: Iterable[Item]) -> dict[Item, Excerpt]:
+    """Excerpts of these items.
 
     Raises:
         ConfigError: a record is damaged.
     """
-    ids = set(wanted)
-    if not ids:
+    items = set(wanted)
+    if not items:
         return {}
-    outputs = [_outputs(side, ids) for side in (base, candidate)]
+    before, after = (_lines_of(side, items) for side in (base, candidate))
+    found = {}
+    for item in items:
+        (asked, one), (_, other) = before.get(item, ("", "")), after.get(item, ("", ""))
+        start = _start(one, other)
+        found[item] = Excerpt(_cut(asked, 0), _cut(one, start), _cut(other, start))
+    return found
+
+
+def _start(one: str, other: str) -> int:
+    """From where two answers are shown."""
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return same - BEFORE_CHARS if one != other and same > _NEAR_CHARS else 0
+
+
+def _cut(line: str, start: int) -> str:
+    text = f"{'…' if start else ''}{line[start:]}"
+    return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
+
+
+def _lines_of(side: Side, items: set[Item]) -> dict[Item, tuple[str, str]]:
+    """Input and output of the items, as one line each."""
     return {
-        record_id: Excerpt(
-            outputs[1].get(record_id, ("", ""))[0],
-            outputs[0].get(record_id, ("", ""))[1],
-            outputs[1].get(record_id, ("", ""))[1],
-        )
-        for record_id in ids
+        item: (_line(record.input), _line(record.output))
+        for record in side.records()
+        if (item := (record.id, record.trial)) in items
     }
 
 
-def excerpt(content: Any) -> str:
-    """A content as one line of text, cut where it is long."""
-    text = _text(content)
-    # A long text is cut before its spaces are, which takes as long as it is.
-    line = " ".join(text[: 4 * MAX_CHARS].split())
-    return line if len(line) <= MAX_CHARS and len(text) <= 4 * MAX_CHARS else f"{line[: MAX_CHARS - 1]}…"
-
-
-def _outputs(side: Side, ids: set[str]) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
-    for record in side.records():
-        if record.id in ids and record.id not in found:
-            found[record.id] = excerpt(record.input), excerpt(record.output)
-    return found
+def _line(content: Any) -> str:
+    return " ".join(_text(content)[:_MAX_READ_CHARS].split())
 
 
 def _text(content: Any) -> str:

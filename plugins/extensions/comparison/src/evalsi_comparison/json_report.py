@@ -41,12 +41,13 @@ def _changed(found: Comparison, one: Difference) -> dict[str, Any]:
 
 
 def _flip(found: Comparison, flip: Flip) -> dict[str, Any]:
-    said = found.excerpts[flip.record_id]
+    said = found.excerpts[flip.item]
     return {
         "record_id": flip.record_id,
         "base": flip.before,
         "candidate": flip.after,
         "trials": flip.trials,
+        "trial": flip.trial,
         "input": said.input,
         "base_output": said.base,
         "candidate_output": said.candidate,

@@ -100,7 +100,7 @@ def _flips(found: Comparison, one: Difference) -> tuple[str, list[Changed]]:
     lost, won = found.flips_of(one)
     rows = []
     for flip, better in [*((flip, False) for flip in lost), *((flip, True) for flip in won)]:
-        said = found.excerpts[flip.record_id]
+        said = found.excerpts[flip.item]
         rows.append(
             Changed(flip.record_id, words.flip_change(one, flip), better, said.input, said.base, said.candidate)
         )

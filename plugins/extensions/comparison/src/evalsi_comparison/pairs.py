@@ -36,6 +36,7 @@ class Pairs(NamedTuple):
         records: their places.
         base, candidate: of each the mean over its pairs; of labels the label of each pair.
         counts: of each the number of its pairs, above 1 where it has several trials.
+        trials: of each the first trial in which the runs differ, or its first.
         input_differs: items whose input is another in the other run; they are not paired.
         left_base, left_candidate: the other items that are not paired, by what became of them in each run.
         both_skipped: items that both runs skipped.
@@ -45,6 +46,7 @@ class Pairs(NamedTuple):
     base: array[float]
     candidate: array[float]
     counts: array[int]
+    trials: array[int]
     input_differs: int
     left_base: LeftOut
     left_candidate: LeftOut
@@ -83,16 +85,17 @@ def pair_up(metric: str, base: Side, candidate: Side, items: Items, refused: set
     count = len(items)
     rows = zip(
         items.record_of,
+        items.trials,
         base.states_of(metric, count),
         candidate.states_of(metric, count),
         base.columns[metric].padded(count),
         candidate.columns[metric].padded(count),
         strict=True,
     )
-    sums: dict[int, tuple[float, float, int]] = {}
+    sums: dict[int, tuple[float, float, int, int]] = {}
     lefts = dict.fromkeys(State, 0), dict.fromkeys(State, 0)
     input_differs = both_skipped = 0
-    for record, first, second, before, after in rows:
+    for record, trial, first, second, before, after in rows:
         if first == second == State.ABSENT:
             continue
         if record in refused:
@@ -100,18 +103,18 @@ def pair_up(metric: str, base: Side, candidate: Side, items: Items, refused: set
         elif first == second == State.SKIPPED:
             both_skipped += 1
         elif first == second == State.SCORED:
-            earlier = sums.get(record)
-            sums[record] = (
-                (before, after, 1) if earlier is None else (earlier[0] + before, earlier[1] + after, earlier[2] + 1)
-            )
+            one, other, count, shown = sums.get(record, (0.0, 0.0, 0, trial))
+            # The first trial is shown until one differs.
+            sums[record] = one + before, other + after, count + 1, trial if one == other and before != after else shown
         else:
             lefts[0][State(first)] += 1
             lefts[1][State(second)] += 1
     return Pairs(
         array("l", sums),
-        array("d", [one / count for one, _, count in sums.values()]),
-        array("d", [one / count for _, one, count in sums.values()]),
-        array("l", [count for _, _, count in sums.values()]),
+        array("d", [one / count for one, _, count, _ in sums.values()]),
+        array("d", [one / count for _, one, count, _ in sums.values()]),
+        array("l", [count for _, _, count, _ in sums.values()]),
+        array("l", [trial for _, _, _, trial in sums.values()]),
         input_differs,
         _left_out(lefts[0]),
         _left_out(lefts[1]),

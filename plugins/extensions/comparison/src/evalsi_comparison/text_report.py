@@ -94,7 +94,7 @@ def flips_grid(found: Comparison, one: Difference) -> Grid | None:
     lost, won = found.flips_of(one)
     rows = []
     for flip in (*lost, *won):
-        said = found.excerpts[flip.record_id]
+        said = found.excerpts[flip.item]
         rows.append((flip.record_id, words.flip_change(one, flip), _short(said.base), _short(said.candidate)))
     return Grid(("record", "change", "base says", "candidate says"), rows) if rows else None
 

@@ -22,7 +22,8 @@ def headline(found: Comparison) -> str:
     """What a reader wants to know first, in one line."""
     alpha = found.settings.alpha
     by_direction: dict[str, list[Difference]] = {}
-    for one in found.differences:
+    tested = [one for one in found.differences if one.kind != "label"]
+    for one in tested:
         by_direction.setdefault(one.direction(alpha), []).append(one)
     clauses = []
     for direction in ("worse", "better", "higher", "lower"):
@@ -31,10 +32,8 @@ def headline(found: Comparison) -> str:
             more = f" and {len(told) - MAX_CLAUSES} more" if len(told) > MAX_CLAUSES else ""
             clauses.append(f"{direction.capitalize()}: {', '.join(names)}{more}")
     if not clauses:
-        untold = [one for one in found.differences if one.p_holm is None and one.kind != "label"]
-        if untold and len(untold) == sum(one.kind != "label" for one in found.differences):
-            return "Too little to compare."
-        return "No significant difference."
+        told_of = any(one.p_holm is not None for one in tested)
+        return "No significant difference." if told_of else "Too little to compare."
     same = len(by_direction.get("same", ()))
     if same:
         clauses.append(f"No significant difference in {same} other metric{'' if same == 1 else 's'}")
