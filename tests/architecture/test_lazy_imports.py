@@ -13,6 +13,8 @@ MEANT: dict[str, str] = {
     "evalsi_kernel/run_scores.py -> evalsi_kernel.results_file": "tempfile and more, for who keeps the results only",
     "evalsi_kernel/scoring_run.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for runs with a judge only",
     "evalsi_kernel/request.py -> evalsi_kernel.output_check": "tempfile, which only an evaluation with an output needs",
+    "evalsi_kernel/runs/opening.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for a judge only",
+    "evalsi_kernel/runs/run.py -> evalsi_kernel.output_check": "tempfile, which only --output needs so soon",
     "evalsi_kernel/extensions.py -> evalsi_kernel": "the hooks import pluggy, which only the use of an extension needs",
 }
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
-    from evalsi_kernel.runs.target import Target, TargetSettings
     from evalsi_kernel.sources import Source
+    from evalsi_kernel.target import Lent, Target, TargetSettings
 
 # Part of the index's key; raise it whenever the index or the rules of extension.toml change.
 _FORMAT = 2
@@ -209,10 +209,10 @@ def target_options(name: str, extensions: Extensions) -> type[BaseModel]:
     return made
 
 
-def open_target(settings: TargetSettings, extensions: Extensions) -> Target:
+def open_target(settings: TargetSettings, lent: Lent, extensions: Extensions) -> Target:
     """What a run asks for outputs; within the event loop that will use it. Raises as `connector` does."""
     kind = target_kind(settings.connector, extensions)
-    made: Target = _asked(extensions, "targets", kind, "evalsi_target", settings=settings, extensions=extensions)
+    made: Target = _asked(extensions, "targets", kind, "evalsi_target", settings=settings, lent=lent)
     return made
 
 

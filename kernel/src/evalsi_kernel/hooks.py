@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
-    from evalsi_kernel.extensions import Extensions
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
-    from evalsi_kernel.runs.target import Target, TargetSettings
     from evalsi_kernel.sources import Source
+    from evalsi_kernel.target import Lent, Target, TargetSettings
 
 PROJECT = "evalsi"
 
@@ -198,14 +197,14 @@ def evalsi_target_options(connector: str) -> type[BaseModel] | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_target(settings: TargetSettings, extensions: Extensions) -> Target | None:
+def evalsi_target(settings: TargetSettings, lent: Lent) -> Target | None:
     """Make what a run asks for outputs, without asking yet. Called within the event loop that will use it.
 
     Asked of the extension whose `extension.toml` provides the name (`targets`).
 
     Args:
         settings: what the spec says of it; the options have passed the model of `evalsi_target_options`.
-        extensions: where the target of a model finds its connector.
+        lent: what other extensions bring: connectors to models, readers of files.
 
     Returns:
         The target, or None where it is another's.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from evalsi_kernel.runs.opening import prices_of
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.record_store import RecordStore
-from evalsi_kernel.runs.target import Target, TargetInput
+from evalsi_kernel.target import Target, TargetInput
 
 
 class Foreseen(NamedTuple):

@@ -14,7 +14,7 @@ from evalsi_kernel.broker.caller import Caller, CallFailed, Spent
 from evalsi_kernel.runs.items import answered, failed
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
-from evalsi_kernel.runs.target import Bounds, Generated, Target, TargetInput
+from evalsi_kernel.target import Bounds, Generated, Target, TargetInput
 from evalsi_protocol.errors import WireError
 
 

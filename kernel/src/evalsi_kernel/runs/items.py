@@ -12,7 +12,7 @@ import msgpack
 
 from evalsi_kernel.contents import MAX_NESTING, BadField, content
 from evalsi_kernel.intake import MAX_RECORD_BYTES
-from evalsi_kernel.runs.target import Generated
+from evalsi_kernel.target import Generated
 from evalsi_kernel.unencodable import REFUSED, explain
 from evalsi_kernel.usage import read_usage
 from evalsi_protocol.errors import LocalMisuse, WireError

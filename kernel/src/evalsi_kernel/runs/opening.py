@@ -17,12 +17,12 @@ from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
 from evalsi_kernel.connection import not_bound
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, open_target, price_file, read_prices
+from evalsi_kernel.extensions import Extensions, connector, open_source, open_target, price_file, read_prices
 from evalsi_kernel.pool import Pool
 from evalsi_kernel.runs.generation import Usage
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
-from evalsi_kernel.runs.target import Bounds, Target, TargetSettings
+from evalsi_kernel.target import Bounds, Lent, Target, TargetSettings
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
@@ -52,7 +52,9 @@ def _least(one: _Number | None, other: _Number | None) -> _Number | None:
 async def target_of(request: RunRequest, extensions: Extensions) -> AsyncIterator[Target]:
     """The target, until the block is left."""
     spec = request.document.spec.target
-    target = open_target(TargetSettings(spec.connector, spec.options, request.folder, spec.max_concurrency), extensions)
+    settings = TargetSettings(spec.connector, spec.options, request.folder, spec.max_concurrency)
+    lent = Lent(lambda model: connector(model, extensions), lambda uri: open_source(uri, extensions))
+    target = open_target(settings, lent, extensions)
     try:
         yield target
     finally:

@@ -23,7 +23,7 @@ from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.running import Running
-from evalsi_kernel.runs.target import Target
+from evalsi_kernel.target import Target
 
 if TYPE_CHECKING:
     from evalsi_kernel.catalog import Catalog

@@ -33,8 +33,8 @@ from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.runs.scoring import Scoring
 from evalsi_kernel.runs.summing import Summing
-from evalsi_kernel.runs.target import Target
 from evalsi_kernel.status import Ending, Status
+from evalsi_kernel.target import Target
 from evalsi_protocol.errors import WireError
 
 ORDER_SEED = 0

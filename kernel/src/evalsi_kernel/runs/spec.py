@@ -50,7 +50,9 @@ Name = Annotated[
 class Metadata(Table):
     """What a run is called."""
 
-    name: Name | None = Field(default=None, description="a name of letters, digits, dots, dashes and underscores; by default the file's")
+    name: Name | None = Field(
+        default=None, description="a name of letters, digits, dots, dashes and underscores; by default the file's"
+    )
     labels: dict[str, str] = Field(default_factory=dict, description="words to find runs by")
     project: Line | None = Field(default=None, description="short for the label evals.si/project")
 

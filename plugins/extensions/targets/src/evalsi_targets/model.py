@@ -13,8 +13,7 @@ from pydantic import Field
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
-from evalsi_kernel.extensions import Extensions, connector
-from evalsi_kernel.runs.target import Bounds, Generated, TargetInput, TargetSettings
+from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 from evalsi_kernel.toml_tables import FilledLine, Table
 
 from .template import filled
@@ -44,11 +43,11 @@ class Model:
         ConfigError: the connector cannot be made.
     """
 
-    def __init__(self, settings: TargetSettings, extensions: Extensions) -> None:
+    def __init__(self, settings: TargetSettings, lent: Lent) -> None:
         options = ModelOptions.model_validate(settings.options)
         self._options = options
         self.provider, self.model = settings.connector, options.model
-        self._connector = connector(
+        self._connector = lent.connector(
             ConnectorSettings(
                 settings.connector,
                 options.model,
@@ -56,8 +55,7 @@ class Model:
                 options.api_key_env,
                 options.timeout_s,
                 settings.max_in_flight,
-            ),
-            extensions,
+            )
         )
         how = options.model_dump(exclude={"model", "base_url", "api_key_env", "timeout_s"}, exclude_none=True)
         self.identity: Mapping[str, Any] = {"connector": settings.connector, **self._connector.identity, **how}

@@ -12,8 +12,7 @@ from evalsi_kernel.hooks import hookimpl
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from evalsi_kernel.extensions import Extensions
-    from evalsi_kernel.runs.target import Target, TargetSettings
+    from evalsi_kernel.target import Lent, Target, TargetSettings
 
 
 @hookimpl
@@ -29,12 +28,12 @@ def evalsi_target_options(connector: str) -> type[BaseModel]:
 
 
 @hookimpl
-def evalsi_target(settings: TargetSettings, extensions: Extensions) -> Target:
+def evalsi_target(settings: TargetSettings, lent: Lent) -> Target:
     """The target of a kind; of a name that is none of ours, a model behind that connector."""
     if settings.connector == "replay":
         from .replay import Replay
 
-        return Replay(settings, extensions)
+        return Replay(settings, lent)
     from .model import Model
 
-    return Model(settings, extensions)
+    return Model(settings, lent)

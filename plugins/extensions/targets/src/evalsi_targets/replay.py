@@ -15,9 +15,8 @@ from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.contents import content
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, open_source
 from evalsi_kernel.mapping import MISSING, reach
-from evalsi_kernel.runs.target import Bounds, Generated, TargetInput, TargetSettings
+from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 from evalsi_kernel.toml_tables import FilledLine, Table
 
 FREE = Tokens(0, 0, 0, 0, 0)
@@ -43,13 +42,13 @@ class Replay:
     model = ""
     provider = ""
 
-    def __init__(self, settings: TargetSettings, extensions: Extensions) -> None:
+    def __init__(self, settings: TargetSettings, lent: Lent) -> None:
         options = ReplayOptions.model_validate(settings.options)
         self._recorded: dict[tuple[str, int], dict[str, Any]] | None = None
         self.identity: Mapping[str, Any] = {"connector": "replay"}
         if options.path is not None:
             path = settings.folder / options.path
-            self._recorded = _read(str(path), options, extensions)
+            self._recorded = _read(str(path), options, lent)
             try:
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
             except OSError as error:
@@ -86,9 +85,9 @@ def _latency(usage: Mapping[str, Any]) -> dict[str, Any]:
     return {"recorded_latency_ms": usage["latency_ms"]} if "latency_ms" in usage else {}
 
 
-def _read(path: str, options: ReplayOptions, extensions: Extensions) -> dict[tuple[str, int], dict[str, Any]]:
+def _read(path: str, options: ReplayOptions, lent: Lent) -> dict[tuple[str, int], dict[str, Any]]:
     recorded: dict[tuple[str, int], dict[str, Any]] = {}
-    source = open_source(path, extensions)
+    source = lent.open_source(path)
     for chunk in source.chunks():
         for number, row in chunk:
             record_id = reach(row, tuple(options.id.split(".")))

@@ -5,12 +5,16 @@ It must not know a protocol, a model or a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.connector import Connector, ConnectorSettings
+    from evalsi_kernel.sources import Source
 
 NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
 
@@ -29,6 +33,18 @@ class TargetSettings(NamedTuple):
     options: Mapping[str, Any]
     folder: Path
     max_in_flight: int
+
+
+class Lent(NamedTuple):
+    """What a target may use of other extensions.
+
+    Args:
+        connector: makes the connector to a model; raises `ConfigError`.
+        open_source: opens a file of rows; raises `ConfigError` and `DatasetError`.
+    """
+
+    connector: Callable[[ConnectorSettings], Connector]
+    open_source: Callable[[str], Source]
 
 
 class TargetInput(NamedTuple):
