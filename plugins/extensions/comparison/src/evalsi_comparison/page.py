@@ -53,15 +53,12 @@ def html_report(found: Comparison) -> str:
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     grid, changes = metrics_grid(found), changes_grid(found)
     tested = [one for one in found.differences if one.kind != "label"]
-    judged = found.judged or ()
     return template.render(
         headline=words.headline(found),
         tone=_tone(found),
         runs=[("base", words.run_line(found.base)), ("candidate", words.run_line(found.candidate))],
         counts=words.counts_line(found),
         regression=list(words.regression_lines(found)),
-        failed=found.failed,
-        judged=bool(judged),
         header=grid.header,
         rows=[
             Row(tuple(cells), one.direction(found.settings.alpha), _bar(one))

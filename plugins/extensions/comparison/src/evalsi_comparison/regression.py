@@ -106,8 +106,12 @@ def _judge(found: Difference, watched: Watched, alpha: float) -> Judged:
     if watched.max_drop is not None:
         return _with_max_drop(found, watched.max_drop, worse, alpha)
     if worse > 0 and found.significant(alpha):
-        return Judged(name, "regressed", f"worse by {worse:.4g}, p = {found.p_holm:.2g}")
+        return Judged(name, "regressed", f"worse by {worse:.4g}, {_told(found.p_holm)}")
     return Judged(name, "fine", "not significantly worse")
+
+
+def _told(p: float | None) -> str:
+    return "p < 0.001" if p is None or p < 0.001 else f"p = {p:.2g}"
 
 
 def _with_max_drop(found: Difference, max_drop: float, worse: float, alpha: float) -> Judged:
