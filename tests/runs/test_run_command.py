@@ -206,3 +206,12 @@ def test_the_results_of_a_run_have_the_published_form(tmp_path: Path, vendor: Pr
     run(tmp_path)
     schema = json.loads((DOCS / "reference" / "results.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(results(tmp_path))
+
+
+def test_a_missing_key_of_the_target_is_told_by_the_name_that_the_spec_gives_it(tmp_path: Path, vendor: Provider) -> None:
+    write_spec(tmp_path, model_of(vendor, api_key_env="NOT_SET"))
+    done = run(tmp_path)
+    assert (done.code, vendor.calls) == (1, 0)
+    assert "NOT_SET" in done.err
+    assert "spec.target.api_key_env" in done.err
+    assert "--judge" not in done.err

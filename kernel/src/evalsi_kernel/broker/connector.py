@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
 from evalsi_protocol.errors import Blame, Retry, WireError
 
-Kind = Literal["judge", "embed"]
+Kind = Literal["judge", "embed", "target"]
 
 
 class ConnectorSettings(NamedTuple):
@@ -24,7 +24,7 @@ class ConnectorSettings(NamedTuple):
         api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" no key.
         timeout_s: how long one call may take.
         max_connections: calls that may be in flight at once.
-        kind: what it is asked for; the flags that name it begin so, such as `--embed-model`.
+        kind: what it is asked for; a judge and an embedding model are named by flags, a run's target by its spec.
     """
 
     provider: str

@@ -11,6 +11,8 @@ import re
 from evalsi_kernel.broker.connector import Kind
 from evalsi_kernel.errors import ConfigError
 
+from .saying import said_with
+
 NO_KEY = "none"
 _SHOWN_INSTEAD = "[key]"
 # Keys as the providers write them, also half covered up, as servers like to echo them.
@@ -75,7 +77,7 @@ def find_key(variable: str | None, usual: str, *, is_at_home: bool, kind: Kind =
     if not secret:
         raise ConfigError(
             f"The environment variable {name}, which is to hold the provider's key, is not set.",
-            f"Set it: export {name}=…; or name another with --{kind}-api-key-env, or none for no key.",
+            f"Set it: export {name}=…; or name another with {said_with(kind, 'api-key-env')}, or none for no key.",
             code="config.no_key",
         )
     if not (secret.isascii() and secret.isprintable()) or " " in secret:

@@ -12,6 +12,7 @@ from evalsi_kernel.broker.connector import Kind
 
 from .address import Address
 from .key import Key, redact
+from .saying import said_with
 
 _MAX_CHARS = 400
 _TAG = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
@@ -40,8 +41,8 @@ class Who(NamedTuple):
         return f"{self.provider} at {self.address.root}"
 
     def flag(self, name: str) -> str:
-        """The flag by which the user says something of this model, such as `--embed-base-url`."""
-        return f"--{self.kind}-{name}"
+        """How the user says something of this model, such as `--embed-base-url`."""
+        return said_with(self.kind, name)
 
     def quoted(self, text: str) -> str:
         """A stranger's text as it may be shown."""

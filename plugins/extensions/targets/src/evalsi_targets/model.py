@@ -55,6 +55,7 @@ class Model:
                 options.api_key_env,
                 options.timeout_s,
                 settings.max_in_flight,
+                kind="target",
             )
         )
         how = options.model_dump(exclude={"model", "base_url", "api_key_env", "timeout_s"}, exclude_none=True)
