@@ -54,7 +54,7 @@ def read_address(base_url: str, home: str, kind: Kind = "judge") -> Address:
     if parts.username is not None or parts.password is not None:
         raise ConfigError(
             "The base URL has a user name or a password in it.",
-            f"Leave it out, and name the environment variable that holds the key with {said_with(kind, 'api-key-env')}.",
+            f"Leave it out, and name the variable that holds the key with {said_with(kind, 'api-key-env')}.",
         )
     path = parts.path.rstrip("/")
     for endpoint in _ENDPOINTS:
