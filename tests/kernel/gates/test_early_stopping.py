@@ -49,7 +49,7 @@ def rate_of(verdict: str, values: Sequence[float], spec: GateSpec, runs: int, **
 def test_at_the_border_no_more_than_the_stated_rate_of_runs_ends_wrongly(bound: float, records: int) -> None:
     needed = round(bound * records)
     short, enough = [1.0] * (needed - 1) + [0.0] * (records - needed + 1), [1.0] * needed + [0.0] * (records - needed)
-    runs = 150
+    runs = 100
 
     assert rate_of("pass", short, gate(min=bound), runs, error_rate=0.1)[0] <= 0.1
     assert rate_of("fail", enough, gate(min=bound), runs, error_rate=0.1)[0] <= 0.1
@@ -59,8 +59,8 @@ def test_graded_values_at_the_border_end_wrongly_no_more_often() -> None:
     values = [0.5 + (number % 11) / 20 for number in range(198)] + [0.0, 0.0]
     bound = sum(values) / len(values)
 
-    assert rate_of("pass", values, gate(min=bound + 1e-6), 100, error_rate=0.1)[0] <= 0.1
-    assert rate_of("fail", values, gate(min=bound - 1e-6), 100, error_rate=0.1)[0] <= 0.1
+    assert rate_of("pass", values, gate(min=bound + 1e-6), 60, error_rate=0.1)[0] <= 0.1
+    assert rate_of("fail", values, gate(min=bound - 1e-6), 60, error_rate=0.1)[0] <= 0.1
 
 
 def test_clear_cases_end_after_a_part_of_the_records() -> None:

@@ -49,7 +49,7 @@ def refusal(*gates: GateSpec, **keys: Any) -> ConfigError:
 def test_a_misspelt_metric_is_found_with_the_nearest_and_all_there_are() -> None:
     error = refusal(gate("exat-match", min=0.9))
 
-    assert error.message == 'gates: gates[0].metric is "exat-match", which no evaluator of the run gives.'
+    assert error.message == 'gates: spec.gates[0].metric is "exat-match", which no evaluator of the run gives.'
     assert error.mend == 'Did you mean "exact-match"? There are: exact-match, judge, tone, length.'
 
 
@@ -65,7 +65,7 @@ def test_all_problems_are_told_at_once_with_their_places(tmp_path: Path) -> None
 
     assert error.message.startswith("gates: 4 problems:\n")
     places = [one["at"] for one in error.details["problems"]]
-    assert places == ["gates[1].metric", "gates[2].stat", "gates[3].metric", "gates[4].baseline"]
+    assert places == ["spec.gates[1].metric", "spec.gates[2].stat", "spec.gates[3].metric", "spec.gates[4].baseline"]
 
 
 def test_a_metric_has_the_name_that_the_run_gives_it() -> None:
@@ -99,7 +99,9 @@ def test_what_a_users_own_file_may_give_is_a_warning() -> None:
     plan = planned(gate("mine.depth", min=1), gate("exact-match", min=1), more=(OPEN,))
 
     [warning] = plan.warnings
-    assert warning.startswith('gates[0].metric is "mine.depth", which no evaluator declares; if none gives it either')
+    assert warning.startswith(
+        'spec.gates[0].metric is "mine.depth", which no evaluator declares; if none gives it either'
+    )
     assert planned(gate("exact-match", min=1), more=(OPEN,)).warnings == ()
 
 
@@ -131,7 +133,7 @@ def test_a_baseline_that_cannot_be_used_is_told_once(tmp_path: Path) -> None:
     error = refusal(compare, compare, folder=tmp_path)
 
     assert error.message == (
-        "gates: gates[0].baseline cannot be used: The baseline main.json cannot be read: No such file or directory."
+        "gates: spec.gates[0].baseline cannot be used: The baseline main.json cannot be read: No such file or directory."
     )
 
 

@@ -74,7 +74,7 @@ def plan_gates(
         language: gives what reads conditions; asked where a gate has one.
 
     Raises:
-        ConfigError: `config.gate`; one error tells all that is wrong, each with its place, such as `gates[1].metric`.
+        ConfigError: `config.gate`; one error tells all that is wrong, each with its place, such as `spec.gates[1].metric`.
             Also as `language` raises.
     """
     metrics = _declared(instances)
@@ -164,7 +164,7 @@ class _Planning:
         known = [*self._metrics, *(name for name, _ in _ranges(self._metrics.items(), (), trials))]
         mend = f"{did_you_mean(metric, known)} {_listed(dict.fromkeys(known))}".strip()
         if self._is_open:
-            what = f'gates[{index}].metric is "{metric}", which no evaluator declares'
+            what = f'spec.gates[{index}].metric is "{metric}", which no evaluator declares'
             self.warnings.append(f"{what}; if none gives it either, the gate fails. {mend}")
         else:
             self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', mend)
@@ -189,7 +189,7 @@ class _Planning:
             self._add(index, "baseline", what, f"Make it with summary.slice_by: [{gate.slice_key}].")
 
     def _add(self, index: int, key: str, what: str, mend: str) -> None:
-        self.problems.append(Problem(f"gates[{index}].{key}", what, mend))
+        self.problems.append(Problem(f"spec.gates[{index}].{key}", what, mend))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -17,6 +17,8 @@ from .language import BadSource
 
 # "INVALID_ARGUMENT: ERROR: <input>:1:5: Syntax error: …", and lines that draw the place, which we do not show.
 _PLACED = re.compile(r"<input>:(\d+):(\d+): ([^\n]+)")
+# What the parser would have taken is a long list, and there is one container.
+_NOISE = re.compile(r" \(in container '.*?'\)| expecting \{.*")
 _STATUS = re.compile(r"^[A-Z_]+: ")
 _UNDECLARED = re.compile(r"undeclared reference to '([^']+)'")
 
@@ -52,7 +54,7 @@ def _bad_source(text: str, variables: Sequence[str]) -> BadSource:
     placed = _PLACED.search(text)
     if placed is None:
         return BadSource(f"cannot be read: {_STATUS.sub('', text.splitlines()[0] if text else 'no reason given')}")
-    why = re.sub(r" \(in container '.*?'\)", "", placed[3]).rstrip(". ")
+    why = _NOISE.sub("", placed[3]).rstrip(". ")
     unknown = _UNDECLARED.match(why)
     name = unknown[1] if unknown and unknown[1] not in variables else None
     return BadSource(f"cannot be read at line {placed[1]}, column {placed[2]}: {why}", name)
