@@ -150,7 +150,7 @@ def test_the_action_gives_its_verdict_and_fails_on_a_regression(tmp_path: Path, 
     assert ran.outputs["steps.run.outputs.verdict"] == "fail"
     results = folder / ran.outputs["steps.run.outputs.results"]
     assert json.loads(results.read_text())["verdict"] == "fail"
-    inputs["inputs.baseline"] = shutil.copy(results, tmp_path / "base.json")
+    inputs["inputs.baseline"] = str(shutil.copy(results, tmp_path / "base.json"))
     again = run_steps(action["runs"]["steps"], folder, inputs, variables(vendor, tmp_path))
     assert again.code == 3
     assert (folder / "eval-report" / "compare.md").stat().st_size > 0
