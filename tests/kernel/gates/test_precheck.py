@@ -132,9 +132,8 @@ def test_a_baseline_that_cannot_be_used_is_told_once(tmp_path: Path) -> None:
 
     error = refusal(compare, compare, folder=tmp_path)
 
-    assert error.message == (
-        "gates: spec.gates[0].baseline cannot be used: The baseline main.json cannot be read: No such file or directory."
-    )
+    place, why = "gates: spec.gates[0].baseline", "The baseline main.json cannot be read: No such file or directory."
+    assert error.message == f"{place} cannot be used: {why}"
 
 
 def test_a_baseline_must_hold_the_metric_and_the_slices(tmp_path: Path) -> None:

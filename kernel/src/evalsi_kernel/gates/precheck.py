@@ -74,7 +74,7 @@ def plan_gates(
         language: gives what reads conditions; asked where a gate has one.
 
     Raises:
-        ConfigError: `config.gate`; one error tells all that is wrong, each with its place, such as `spec.gates[1].metric`.
+        ConfigError: `config.gate`; one error tells all that is wrong, each at its place, such as `spec.gates[1].when`.
             Also as `language` raises.
     """
     metrics = _declared(instances)
