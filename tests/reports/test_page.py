@@ -136,6 +136,24 @@ def test_the_keyboard_reaches_a_record_its_raw_reply_and_the_way_back(chrome: Br
         assert page.evaluate("document.activeElement.id") == "list"
 
 
+def test_a_record_has_an_address_and_its_id_elsewhere_leads_to_it(chrome: Browser, page_file: Path) -> None:
+    with opened(chrome, page_file) as found:
+        found.wait()
+        page = found.page
+        page.click("#errors .ids a >> nth=1")
+        assert page.inner_text("#record-title bdi") == "ferry-0026"
+        page.keyboard.press("ArrowRight")
+        address = page.url
+        assert "#record/ferry-" in address
+        title = page.inner_text("#record-title bdi")
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/report.html#records")
+        page.goto(address)
+        page.wait_for_selector("#record[open]")
+        assert page.inner_text("#record-title bdi") == title
+        assert found.said == []
+
+
 def test_every_table_that_scrolls_can_be_scrolled_by_keyboard_and_has_a_name(chrome: Browser, page_file: Path) -> None:
     with opened(chrome, page_file, java_script_enabled=False) as found:
         regions = found.page.locator(".scrolls")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .figures import milliseconds, percentile, took, usd
 from .folding import Folded
+from .shown_text import one_line
 
 
 class Fact(NamedTuple):
@@ -27,6 +28,7 @@ def expenses(folded: Folded) -> list[Fact]:
     judge = manifest.get("judge")
     if isinstance(judge, dict):
         facts += _judge(judge)
+    facts += _bills(folded)
     if duration := took(manifest.get("started_at"), manifest.get("finished_at")):
         facts.append(Fact("Run", "time", duration))
     return facts
@@ -76,6 +78,19 @@ def _judge(judge: Mapping[str, Any]) -> Iterator[Fact]:
     yield from _counts("Judge", judge, ("asks", "calls", "cached", "failed"))
     yield from _tokens("Judge", judge)
     yield Fact("Judge", "cost", usd(judge.get("cost_usd"), judge.get("unknown") or 0))
+
+
+def _bills(folded: Folded) -> Iterator[Fact]:
+    """What each evaluator asked; one with several metrics was paid for once."""
+    bills = {
+        str(one.get("evaluator")): one["judge"] for one in folded.head.summaries if isinstance(one.get("judge"), dict)
+    }
+    for evaluator, bill in bills.items() if len(bills) > 1 else ():
+        calls = f"{bill['calls']:,} calls, " if isinstance(bill.get("calls"), int) else ""
+        cost = usd(bill.get("cost_usd"), bill.get("unknown") or 0)
+        yield Fact(
+            "Judge, by evaluator", one_line(evaluator, 60), f"{calls}{'cost ' if cost == 'unknown' else ''}{cost}"
+        )
 
 
 def _counts(of: str, used: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Fact]:

@@ -91,7 +91,7 @@ def _context(report: ReportData) -> dict[str, Any]:
         "slices": slice_groups(report),
         "trials": report.trials,
         "shares": trial_rows(report),
-        "distributions": distribution_cards(report.metrics),
+        "distributions": distribution_cards(report),
         "labels": label_cards(report.metrics),
         "facts": list(facts.items()),
         "rows_told": _rows_told(report),

@@ -12,7 +12,7 @@ from .changes import Change
 from .charts import Scale, bins_of, histogram, interval_chart, share_chart
 from .columns import ERROR, SKIPPED
 from .expenses import total_usd
-from .figures import counted, figure, interval, short, signed, took
+from .figures import counted, figure, interval, percentile, short, signed, took
 from .gate_words import GATE_WORDS, Gate
 from .metrics import Metric
 from .report import ReportData
@@ -106,25 +106,34 @@ def metric_rows(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     return rows
 
 
-def distribution_cards(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """A large drawing for each metric of numbers."""
+def distribution_cards(report: ReportData) -> list[dict[str, Any]]:
+    """A large drawing for each metric of numbers, and for the target's latency where no metric has it."""
     cards = []
-    for metric in metrics:
+    for metric in report.metrics:
         known = metric.column.known() if metric.column is not None and metric.kind == "number" else []
         if len(known) > 1:
-            scale = Scale(*metric.span)
             unit = f" {metric.unit}" if metric.unit else ""
-            cards.append(
-                {
-                    "name": metric.name,
-                    "told": counted(len(known), "score"),
-                    "chart": histogram(bins_of(known, scale), 120, mean=metric.mean),
-                    "from": f"{short(scale.low)}{unit}",
-                    "middle": f"mean {figure(metric.mean)}",
-                    "to": f"{short(scale.high)}{unit}",
-                }
-            )
+            cards.append(_card(metric.name, counted(len(known), "score"), known, Scale(*metric.span), unit))
+    latency = report.folded.usage.get("latency_ms")
+    known = sorted(latency.known()) if latency is not None else []
+    if len(known) > 1 and known[-1] > 0 and all(metric.unit != "ms" for metric in report.metrics):
+        # The slowest few in a hundred would press all others into the first bars.
+        scale = Scale(0.0, max(percentile(known, 0.99), known[-1] / 4))
+        told = f"{counted(len(known), 'answer')}, the slowest {figure(known[-1])} ms"
+        cards.append(_card("latency of the target", told, known, scale, " ms"))
     return cards
+
+
+def _card(name: str, told: str, known: Sequence[float], scale: Scale, unit: str) -> dict[str, Any]:
+    mean = sum(known) / len(known)
+    return {
+        "name": name,
+        "told": told,
+        "chart": histogram(bins_of(known, scale), 120, mean=mean),
+        "from": f"{short(scale.low)}{unit}",
+        "middle": f"mean {figure(mean)}",
+        "to": f"{short(scale.high)}{unit}",
+    }
 
 
 def label_cards(metrics: Sequence[Metric]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ class RecordDialog {
       const step = { ArrowLeft: -1, ArrowRight: 1, j: 1, k: -1 }[event.key];
       if (step) { event.preventDefault(); this.step(step); }
     });
-    this.window.addEventListener('close', () => $('list').focus());
+    this.window.addEventListener('close', () => { history.replaceState(null, '', '#records'); $('list').focus({ preventScroll: true }); });
   }
   open(order, at) {
     this.order = order;
@@ -34,6 +34,7 @@ class RecordDialog {
     put(title, make('small', '', `${trial}${group.format(at + 1)} of ${group.format(this.order.length)}`));
     $('record-body').replaceChildren(recordBody(this.rows, row));
     $('record-body').scrollTop = 0;
+    history.replaceState(null, '', `#record/${encodeURIComponent(this.rows.ids[row])}${this.rows.trials ? `/${this.rows.trials[row]}` : ''}`);
     $('previous').disabled = at === 0;
     $('next').disabled = at === this.order.length - 1;
   }

@@ -59,6 +59,22 @@ class Filters {
   }
 }
 
+// The address of a record: #record/ID, or #record/ID/TRIAL.
+const named = (rows) => {
+  const [place, id, trial] = location.hash.slice(1).split('/').map(decodeURIComponent);
+  return place === 'record' ? rows.ids.findIndex((one, row) => one === id && (!trial || !rows.trials || String(rows.trials[row]) === trial)) : -1;
+};
+const linkIds = (rows) => {
+  const known = new Set(rows.ids);
+  for (const code of document.querySelectorAll('.ids code')) {
+    if (!known.has(code.textContent)) continue;
+    const link = make('a');
+    link.href = `#record/${encodeURIComponent(code.textContent)}`;
+    code.replaceWith(link);
+    link.append(code);
+  }
+};
+
 const begin = async () => {
   if (!('DecompressionStream' in window)) throw new Error('it lacks DecompressionStream');
   const rows = new Rows(await unpack());
@@ -66,6 +82,10 @@ const begin = async () => {
   const list = new List(rows, (at) => dialog.open(list.order, at));
   $('explorer').hidden = false;
   new Filters(rows, list).apply();
+  linkIds(rows);
+  const follow = () => { const row = named(rows); if (row >= 0) dialog.open(list.order.includes(row) ? list.order : [row], Math.max(0, list.order.indexOf(row))); };
+  window.addEventListener('hashchange', follow);
+  follow();
   document.documentElement.dataset.ready = 'yes';
 };
 requestAnimationFrame(() => setTimeout(() => begin().catch((error) => {
