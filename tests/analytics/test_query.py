@@ -106,6 +106,31 @@ def test_a_real_file_has_its_own_means_in_the_tables(tmp_path: Path) -> None:
         assert ask("select count(*) n from records", "--results", tmp_path / name) == [{"n": 6}]
 
 
+def test_a_run_of_a_spec_has_its_id_its_name_its_trials_and_its_answers(tmp_path: Path) -> None:
+    assert evalsi("init", cwd=tmp_path).code == 0
+    spec = tmp_path / "evals" / "run.yaml"
+    spec.write_text(spec.read_text().replace("  evaluators:", "  trials: 2\n  evaluators:"))
+    done = evalsi("run", "-f", spec, "--output", "results.json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    found = ask(
+        "select run_id, name, trials, verdict, count(*) n, avg(value) mean, "
+        "any_value(output) filter (record_id = 'q2') said from runs join scores using (run_id) join records using (run_id, record_id, trial) "
+        "where metric = 'exact-match' group by all",
+        "--results", tmp_path / "results.json",
+    )  # fmt: skip
+    assert found == [
+        {
+            "run_id": "starter-1",
+            "name": "starter",
+            "trials": 2,
+            "verdict": "pass",
+            "n": 10,
+            "mean": 0.8,
+            "said": "Nairobi",
+        }
+    ]
+
+
 # -- the database that stays ---------------------------------------------------------------------------------------
 
 

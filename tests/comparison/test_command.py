@@ -184,6 +184,29 @@ def test_a_browser_lays_the_page_out_without_a_sideways_scroll(
     assert "<title>fits</title>" in done.stdout
 
 
+def test_runs_of_a_spec_are_compared_with_their_trials_targets_and_gates(tmp_path: Path) -> None:
+    evals = tmp_path / "evals"
+    assert evalsi("init", cwd=tmp_path).code == 0
+    assert evalsi("run", "-f", evals / "run.yaml", "--output", "base.json", cwd=tmp_path).code == 0
+    spec, recorded = evals / "run.yaml", evals / "recorded.jsonl"
+    spec.write_text(
+        spec.read_text().replace("min: 0.6", "min: 0.5").replace("  evaluators:", "  trials: 2\n  evaluators:")
+    )
+    recorded.write_text(recorded.read_text().replace("Nairobi", "Mombasa"))
+    done = evalsi("run", "-f", spec, "--fresh", "--output", "candidate.json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    found = report(evalsi("compare", "base.json", "candidate.json", "--format", "json", cwd=tmp_path))
+    exact = found["metrics"][0]
+    assert (exact["pairs"], exact["lost"], exact["left_out"]["base"]["absent"]) == (5, 1, 5)
+    (lost,) = exact["changed"]["lost"]
+    assert (lost["base_output"], lost["candidate_output"]) == ("Nairobi", "Mombasa")
+    changes = {(one["group"], one["name"]): one for one in found["changes"]}
+    assert changes["gates", "exact-match min"]["weakens"]
+    assert changes["run", "trials"]["candidate"] == "2"
+    assert ("target", "sha256") in changes
+    assert any("candidate.json has exact-match.pass@2, exact-match.pass^2" in note for note in found["notes"])
+
+
 def test_weakened_gates_lead_the_markdown(tmp_path: Path) -> None:
     paths = [
         write_results(

@@ -163,6 +163,15 @@ def _members(summary: dict[str, Any]) -> str:
                     for key, value in summary.items() if key != "mean")  # fmt: skip
 
 
+def test_the_order_of_the_records_does_not_matter(tmp_path: Path) -> None:
+    base = {f"r{number}": number % 7 / 7 for number in range(30)}
+    candidate = {name: min(1.0, value + index % 3 / 10) for index, (name, value) in enumerate(base.items())}
+    turned = dict(reversed(candidate.items()))
+    first, second = (only(compared(tmp_path, {"f1": base}, {"f1": one})) for one in (candidate, turned))
+    assert first._replace(flips=()) == second._replace(flips=())
+    assert first.flips == second.flips
+
+
 # -- several metrics, clusters -------------------------------------------------------------------------------------
 
 

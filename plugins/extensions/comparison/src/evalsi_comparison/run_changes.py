@@ -6,10 +6,13 @@ It must not know scores. Manifests of a run and of an evaluation are read alike;
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 MAX_SHOWN_CHARS = 120
+HASH_DIGITS = 12
+_HASH = re.compile(r"[0-9a-f]{64}")
 _ABSENT = object()
 # What a judge took says nothing of who it is.
 _JUDGE = ("roles", "cache")
@@ -46,11 +49,11 @@ def run_changes(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[C
 
 
 def shown(value: Any) -> str:
-    """A value as a line of text."""
+    """A value as a line of text; of a hash the first digits."""
     if value is None or value is _ABSENT:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    line = " ".join(text.split())
+    line = text[:HASH_DIGITS] if _HASH.fullmatch(text) else " ".join(text.split())
     return line if len(line) <= MAX_SHOWN_CHARS else f"{line[: MAX_SHOWN_CHARS - 1]}…"
 
 
@@ -63,7 +66,7 @@ def _target(manifest: Mapping[str, Any]) -> Any:
 def _data(manifest: Mapping[str, Any]) -> dict[str, Any]:
     dataset = _dict(manifest.get("dataset"))
     return {
-        "sha256": _short_hash(dataset.get("sha256")),
+        "sha256": dataset.get("sha256"),
         "source": dataset.get("source"),
         "records": dataset.get("records"),
         "limit": manifest.get("limit"),
@@ -99,7 +102,7 @@ def _evaluators(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterat
 
 
 def _prompts(evaluator: Mapping[str, Any]) -> str:
-    return ", ".join(str(one)[:12] for one in evaluator["prompts"])
+    return ", ".join(shown(one) for one in evaluator["prompts"])
 
 
 def _packs(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterator[Change]:
@@ -110,11 +113,7 @@ def _packs(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterator[Ch
 
 
 def _of_pack(pack: Mapping[str, Any]) -> dict[str, Any]:
-    return {"version": pack.get("version"), "lock": _short_hash(pack.get("lock_sha256"))}
-
-
-def _short_hash(value: Any) -> str | None:
-    return value[:12] if isinstance(value, str) else None
+    return {"version": pack.get("version"), "lock": pack.get("lock_sha256")}
 
 
 def _nested(group: str, name: str, base: Any, candidate: Any) -> Iterator[Change]:
