@@ -64,6 +64,16 @@ def test_a_results_file_in_any_layout_reads_the_same(tmp_path: Path, indent: int
     assert (base.judge, base.level) == ({"primary": {"model": "m"}}, 0.9)
 
 
+@pytest.mark.parametrize("paired", [[], ["a"]])
+def test_what_is_not_needed_is_not_read(tmp_path: Path, paired: list[str]) -> None:
+    path = file_of(tmp_path)
+    whole = path.read_text("utf-8")
+    # A fault in what is left would show that somebody looks at it.
+    path.write_text(whole[: whole.rindex('"records"') + 12] + '{"id": "r1"}, ?', "utf-8")
+
+    assert read_baseline(path, "main.json", paired).means["a"].mean == 0.5
+
+
 def test_the_runs_own_side_is_made_of_the_same_manifest(tmp_path: Path) -> None:
     base = read_baseline(file_of(tmp_path), "main.json")
     own = measured(MANIFEST, [numbers(0.5, 3, errors=1, skipped=2)], {})

@@ -17,6 +17,7 @@ _CODE = "config.baseline"
 _MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
 _SCHEMA_VERSION = 1
 _LONG = ("results", "records", "judge_replies")
+_HEADS = {"schema_version", "manifest", "summaries"}
 
 
 class RecordValues:
@@ -117,6 +118,8 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measur
                 head[member] = value
             elif member == "results" and values:
                 _take(value, values)
+            elif head.keys() >= _HEADS and (not values or any(map(len, values.values()))):
+                break  # the rest of the file, which may be long, holds nothing that is needed
         if head["schema_version"] != _SCHEMA_VERSION:
             raise ValueError(f"its form is {head['schema_version']!r}, and {_SCHEMA_VERSION} is known here")
         return _side(name, head["manifest"], head["summaries"], head.get("slices") or [], values)
