@@ -41,7 +41,7 @@ dependencies:
     for folder in {{ members }} {{ packs }}; do
         # Modules that are not named after their distribution, and are not installed here to ask.
         (cd "$folder" && deptry src --no-ansi --package-module-name-map \
-            "evalsi-sdk=evalsi,evalsi-protocol=evalsi_protocol,google-re2=re2,cel-python=celpy,markdown-it-py=markdown_it,python-stdnum=stdnum") || failed=1
+            "evalsi-sdk=evalsi,evalsi-protocol=evalsi_protocol,google-re2=re2,cel-python=celpy,pyyaml=yaml,markdown-it-py=markdown_it,python-stdnum=stdnum") || failed=1
     done
     exit "${failed:-0}"
 

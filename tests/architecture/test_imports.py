@@ -41,6 +41,7 @@ def own_libraries(distribution: Distribution) -> set[str]:
         "markdown-it-py": "markdown_it",
         "backports.zstd": "backports",
         "python-stdnum": "stdnum",
+        "pyyaml": "yaml",
     }
     third_parties = {name for name in distribution.declared if not name.startswith("evalsi")}
     return {differing.get(name, name.replace("-", "_")) for name in third_parties}

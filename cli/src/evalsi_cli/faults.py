@@ -18,7 +18,7 @@ from evalsi_kernel.status import Status
 if TYPE_CHECKING:
     from evalsi_kernel.evaluated import Evaluation
 
-OK, ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, ERROR, USAGE, GATE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
