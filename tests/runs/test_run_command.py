@@ -208,7 +208,9 @@ def test_the_results_of_a_run_have_the_published_form(tmp_path: Path, vendor: Pr
     jsonschema.Draft202012Validator(schema).validate(results(tmp_path))
 
 
-def test_a_missing_key_of_the_target_is_told_by_the_name_that_the_spec_gives_it(tmp_path: Path, vendor: Provider) -> None:
+def test_a_missing_key_of_the_target_is_told_by_the_name_that_the_spec_gives_it(
+    tmp_path: Path, vendor: Provider
+) -> None:
     write_spec(tmp_path, model_of(vendor, api_key_env="NOT_SET"))
     done = run(tmp_path)
     assert (done.code, vendor.calls) == (1, 0)
