@@ -114,7 +114,8 @@ def test_a_run_of_a_spec_has_its_id_its_name_its_trials_and_its_answers(tmp_path
     assert done.code == 0, done.err
     found = ask(
         "select run_id, name, trials, verdict, count(*) n, avg(value) mean, "
-        "any_value(output) filter (record_id = 'q2') said from runs join scores using (run_id) join records using (run_id, record_id, trial) "
+        "any_value(output) filter (record_id = 'q2') said "
+        "from runs join scores using (run_id) join records using (run_id, record_id, trial) "
         "where metric = 'exact-match' group by all",
         "--results", tmp_path / "results.json",
     )  # fmt: skip
