@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from tests.cli.running import Done, evalsi, write_jsonl
 from tests.comparison.results_files import many, write_results
+from tests.reports.pages import DESK, PHONE, browser, chromium, opened
 
 NASTY = "<script>alert('x')</script> | `a` **b**"
 
@@ -167,21 +167,22 @@ def test_the_page_needs_nothing_else_and_lets_no_text_break_out(runs: tuple[Path
     assert len(headings) == 2  # the title and the first heading
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium is installed")
-@pytest.mark.parametrize("width", [360, 1200])
-def test_a_browser_lays_the_page_out_without_a_sideways_scroll(
-    runs: tuple[Path, Path], tmp_path: Path, width: int
+@pytest.mark.skipif(chromium() is None, reason="no Chromium here: apt-get install chromium")
+def test_a_browser_shows_the_page_on_a_phone_and_a_desk_in_light_and_dark_and_asks_for_nothing(
+    runs: tuple[Path, Path], tmp_path: Path
 ) -> None:
     page = tmp_path / "report.html"
     compare(runs, "-o", page)
-    script = "<script>document.title = document.documentElement.scrollWidth <= innerWidth ? 'fits' : 'wider'</script>"
-    page.write_text(page.read_text("utf-8").replace("</body>", f"{script}</body>"), encoding="utf-8")
-    done = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
-         f"--window-size={width},900", "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=100, check=True,
-    )  # fmt: skip
-    assert "<title>fits</title>" in done.stdout
+    papers = set()
+    with browser() as found:
+        for screen in (PHONE, DESK):
+            for scheme in ("light", "dark"):
+                with opened(found, page, viewport=screen, color_scheme=scheme) as shown:
+                    assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                    papers.add(shown.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+                    assert shown.page.get_by_text("pass → fail").first.is_visible()
+                    assert (shown.said, shown.asked) == ([], [page.as_uri()])
+    assert len(papers) == 2
 
 
 def test_runs_of_a_spec_are_compared_with_their_trials_targets_and_gates(tmp_path: Path) -> None:

@@ -113,6 +113,17 @@ def test_the_score_interval_covers_what_it_promises_in_small_samples() -> None:
         assert covered / rounds > 0.92
 
 
+@pytest.mark.parametrize(("n", "share_changed"), [(20, 0.3), (60, 0.1), (200, 0.05)])
+def test_a_change_that_is_none_is_found_no_oftener_than_it_should_be(n: int, share_changed: float) -> None:
+    drawn = random.Random(n)
+    rounds, found = 3000, 0
+    for _ in range(rounds):
+        changed = sum(drawn.random() < share_changed for _ in range(n))
+        lost = sum(drawn.random() < 0.5 for _ in range(changed))
+        found += mcnemar_midp(lost, changed - lost) < 0.05
+    assert found / rounds < 0.06
+
+
 # -- Student -------------------------------------------------------------------------------------------------------
 
 
