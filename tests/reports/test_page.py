@@ -123,7 +123,7 @@ def test_the_keyboard_reaches_a_record_its_raw_reply_and_the_way_back(chrome: Br
         name = page.inner_text(f"#{active} .id bdi")
         page.keyboard.press("Enter")
         assert page.inner_text("#record-title bdi") == name
-        assert page.is_visible("#record h4:text('Output')")
+        assert page.is_visible("#record h3:text('Output')")
         reply = page.locator("#record .reply summary").first
         reply.focus()
         page.keyboard.press("Enter")

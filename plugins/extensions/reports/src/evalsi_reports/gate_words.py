@@ -79,7 +79,7 @@ def gates_sentence(gates: Sequence[Gate]) -> str:
     counts = {verdict: sum(gate.verdict == verdict for gate in gates) for verdict in VERDICTS}
     total = counted(len(gates), "gate")
     if counts["pass"] == len(gates):
-        return f"{total} passed" if len(gates) == 1 else f"all {total} passed"
+        return {1: "the gate passed", 2: "both gates passed"}.get(len(gates), f"all {total} passed")
     told = [f"{count} {GATE_WORDS[verdict]}" for verdict, count in counts.items() if count]
     return f"{total}: {', '.join(told)}"
 

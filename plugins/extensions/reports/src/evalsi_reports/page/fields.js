@@ -21,7 +21,7 @@ const saidOf = (rows, row, at, told) => {
   const words = { e: 'error', k: 'skipped', c: 'cancelled' }[mark];
   const text = words || scores.map(([metric, score]) => (metric === name ? score.text : `${metric} ${score.text}`)).join(', ');
   const tone = mark === 'e' ? 'error' : words ? 'skipped' : scores.some((one) => one[1].tone === 'fail') ? 'fail' : scores[0]?.[1].tone || 'plain';
-  const found = put(make('div', `says ${tone}`), put(make('h4'), isolated(name), ' ', make('b', '', text)));
+  const found = put(make('div', `says ${tone}`), put(make('h3'), isolated(name), ' ', make('b', '', text)));
   const reasons = new Map(Object.values(told.x || {}).map((why) => [plain(why), why]));
   if (told.r) reasons.set(plain(told.r), told.r);
   for (const why of reasons.values()) {
@@ -40,7 +40,7 @@ const recordBody = (rows, row) => {
     const values = rows.rows[row][key] || [];
     values.forEach((text, at) => {
       const title = values.length === 1 ? label : `${label} ${at + 1} of ${values.length}`;
-      put(texts, put(make('div', `text ${kind}`), make('h4', '', title), written(text), missing(text)));
+      put(texts, put(make('div', `text ${kind}`), make('h3', '', title), written(text), missing(text)));
     });
   }
   const said = make('div', 'said');
