@@ -195,9 +195,14 @@ class Slices:
     def summaries(self) -> dict[tuple[str, str], list[Summary]]:
         """By key and value, in the order of their names."""
         return {
-            named: [summary for tally in tallies for summary in tally.summaries(None)]
+            named: [summary for tally in tallies for summary in _told(tally.summaries(None))]
             for named, tallies in sorted(self._tallies.items())
         }
+
+
+def _told(summaries: list[Summary]) -> list[Summary]:
+    """Without metrics that an evaluator declares and gave to no record, unless it gave none at all."""
+    return [summary for summary in summaries if summary.n] or summaries
 
 
 class PairedValues:
