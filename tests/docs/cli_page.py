@@ -69,7 +69,8 @@ def _usage(arguments: list[argparse.Action]) -> str:
 def _row(action: argparse.Action) -> tuple[str, str, str, str]:
     # The help repeats a default, which has a column here.
     says = (action.help or "").removesuffix(f" ({action.default})")
-    return code(_name(action)), _takes_in_table(action), _default(action), says
+    names = ", ".join(code(one) for one in action.option_strings or [_name(action)])
+    return names, _takes_in_table(action), _default(action), says
 
 
 def _name(action: argparse.Action) -> str:
