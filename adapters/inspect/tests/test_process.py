@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import evalsi_inspect
 from evalsi import Record
 from evalsi.testing import Bench
 
+TESTS = Path(__file__).parent
 NO_SOCKET = """
 import os, sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append((event, str(args))) if event in (
     "socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto") else None)
 import evalsi_inspect
-from evalsi import Record
+from adapters.inspect.tests.cases import DETERMINISTIC, GRADED, evaluator, reply_to
 from evalsi.testing import Bench
 from evalsi_inspect.reading import rows
 from pathlib import Path
-record = Record(input="?", output="Paris", reference="Paris")
-for name in ("match", "f1", "model-graded-qa"):
-    (one,) = [one for one in evalsi_inspect.EVALUATORS if one.row.name == name]
-    assert Bench(judge=["GRADE: C"]).score(one, record).value == 1.0
+bench = Bench(judge=lambda question: reply_to(question.messages[-1]["content"]))
+cases = DETERMINISTIC + GRADED
+kinds = {case.name: bench.score(evaluator(case.name), case.record, **case.params).kind for case in cases}
+assert set(kinds) == {one.row.name for one in evalsi_inspect.EVALUATORS}
 assert len(list(rows(Path(sys.argv[1])))) == 3
-print(opened)
+print(opened, set(kinds.values()))
 """
 
 
-def test_a_process_that_scores_and_reads_opens_no_socket() -> None:
-    log = str(evalsi_inspect.__path__[0]) + "/../../tests/logs/agent.eval"
+def test_a_process_that_scores_with_every_scorer_and_reads_opens_no_socket() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", NO_SOCKET, log], capture_output=True, text=True, timeout=110, check=False
+        [sys.executable, "-c", NO_SOCKET, str(TESTS / "logs/agent.eval")],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(TESTS.parents[2])},
     )
-    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("[] {'scored'}", 0), done.stderr
 
 
 def test_it_travels_through_a_session() -> None:

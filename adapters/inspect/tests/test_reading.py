@@ -238,10 +238,10 @@ def printed(path: Path) -> tuple[int, dict[str, Any], float]:
 
 @pytest.mark.parametrize("make", [long_archive, long_document])
 def test_a_long_log_is_read_in_the_memory_of_a_short_one(make: Any, tmp_path: Path) -> None:
-    short = printed(make(tmp_path / "short", 100))
-    long = printed(make(tmp_path / "long", 3_000))
-    assert (short[0], long[0]) == (101, 3_001)
-    assert long[1] == {"end": 3_000}
+    short = printed(make(tmp_path / "short", 200))
+    long = printed(make(tmp_path / "long", 20_000))
+    assert (short[0], long[0]) == (201, 20_001)
+    assert long[1] == {"end": 20_000}
     assert long[2] < short[2] + 20_000
 
 
