@@ -15,6 +15,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 HOSTS = ("protocol", "sdk", "kernel", "cli")
+# Libraries whose module has another name.
+MODULES = {
+    "cel-python": "celpy",
+    "google-re2": "re2",
+    "markdown-it-py": "markdown_it",
+    "backports.zstd": "backports",
+    "python-stdnum": "stdnum",
+    "pyyaml": "yaml",
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,11 @@ class Distribution:
 
 
 @cache
+def module_of(library: str) -> str:
+    """The module that a library of a package index brings."""
+    return MODULES.get(library, library.replace("-", "_"))
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

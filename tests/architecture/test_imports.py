@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.architecture.distributions import Distribution, distributions, imports_of
+from tests.architecture.distributions import Distribution, distributions, imports_of, module_of
 
 # Beside the standard library and the distribution's own package. Extensions and packs may add what they declare.
 MAY_IMPORT = {
@@ -34,17 +34,9 @@ def row_of(distribution: Distribution) -> str:
 
 
 def own_libraries(distribution: Distribution) -> set[str]:
-    """Modules of the declared third parties; where module and library differ in name, it is said here."""
-    differing = {
-        "cel-python": "celpy",
-        "google-re2": "re2",
-        "markdown-it-py": "markdown_it",
-        "backports.zstd": "backports",
-        "python-stdnum": "stdnum",
-        "pyyaml": "yaml",
-    }
+    """Modules of the declared third parties."""
     third_parties = {name for name in distribution.declared if not name.startswith("evalsi")}
-    return {differing.get(name, name.replace("-", "_")) for name in third_parties}
+    return set(map(module_of, third_parties))
 
 
 @pytest.mark.parametrize("distribution", distributions(), ids=lambda one: one.folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from tests.architecture.distributions import ROOT, Distribution, distributions, read_toml
+from tests.architecture.distributions import ROOT, Distribution, distributions, module_of, read_toml
 from tests.providers import KEY, MODEL, Provider, fixed
 
 pytestmark = [pytest.mark.wheels, pytest.mark.timeout(600)]
@@ -77,7 +77,7 @@ def install(name: str, wheels: Path, folder: Path, *others: str) -> Path:
 def extra_libraries(distribution: Distribution) -> set[str]:
     """The modules that only an extra of a distribution brings."""
     extras = distribution.project.get("optional-dependencies", {}).values()
-    return {re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0].replace("-", "_") for extra in extras for line in extra}
+    return {module_of(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0]) for extra in extras for line in extra}
 
 
 @pytest.mark.parametrize("distribution", distributions(), ids=lambda one: one.folder)
