@@ -5,7 +5,10 @@ That every metric scores as DeepEval does is tested in the adapter's environment
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +91,25 @@ def test_metrics_are_scored_through_the_kernel_and_a_second_run_costs_nothing() 
     assert found["dusk", "g-eval"]["scores"][1]["passed"] is False
     assert found["noon", "faithfulness"]["scores"][0]["metadata"]["replies"]
     assert [summary.mean for summary in again.summaries] == [summary.mean for summary in result.summaries]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_its_process_runs_in_an_environment_of_its_own_and_holds_no_key() -> None:
+    seen: dict[str, bytes] = {}
+
+    def looking(request: Request) -> Any:
+        for task in Path("/proc/self/task").iterdir():
+            for child in (task / "children").read_text().split():
+                program = Path(f"/proc/{child}/cmdline").read_text("utf-8").partition("\0")[0]
+                seen[program] = Path(f"/proc/{child}/environ").read_bytes()
+        return reader(request)
+
+    data = [{**RECORDS[0], "output": "It sails at noon, I think."}]
+    with Provider(looking) as provider:
+        assert judged(provider, "deepeval/faithfulness", data=data)["faithfulness"].mean == 1.0
+    envs = Path(os.environ["EVALSI_CACHE_DIR"]) / "envs"
+    (own,) = [variables for program, variables in seen.items() if envs in Path(program).parents]
+    assert (b"PATH=" in own, KEY.encode() in own, b"JUDGE_KEY" in own) == (True, False, False)
 
 
 @pytest.mark.parametrize(
