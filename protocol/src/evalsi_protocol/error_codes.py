@@ -77,6 +77,8 @@ _CODES: Final = (
     _Code("pack.start_failed", "pack", "no", "The pack's process ended before it answered hello."),
     _Code("pack.start_timeout", "pack", "no", "The pack did not answer hello in time."),
     _Code("pack.timeout", "pack", "no", "No outcome came for this record within its time limit."),
+    _Code("config.spec", "config", "no", "A run's spec cannot be read, or does not fit."),
+    _Code("config.yaml_text", "config", "no", "A file is no YAML, or uses a part of it that is not read."),
     _Code("config.ambiguous_evaluator", "config", "no", "Several packs have an evaluator of this name."),
     _Code("config.ambiguous_extension", "config", "no", "Several extensions provide this name."),
     _Code("config.baseline", "config", "no", "A baseline of a gate is not there, or is no results file."),

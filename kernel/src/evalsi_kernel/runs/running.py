@@ -17,6 +17,7 @@ from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.extensions import gate_warnings
 from evalsi_kernel.gates.early_stopping import EarlyStopping
+from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.run_scores import RunScores
@@ -101,7 +102,7 @@ class Running:
         numbers = list(range(count))
         random.Random(ORDER_SEED).shuffle(numbers)
         test = EarlyStopping(
-            spec.gates,
+            applying(self._prepared.gates, self._facts()),
             self._prepared.gates.ranges,
             records=count,
             trials=trials,
@@ -112,6 +113,19 @@ class Running:
             self._prepared.listener.on_note(f"the run does not stop early: {test.obstacle}")
             return order, None
         return order, Following(test, numbers, self._prepared.plan.instances, trials)
+
+    def _facts(self) -> dict[str, Any]:
+        """What conditions of gates may name, as the manifest will have it."""
+        request, source = self._prepared.request, self._intake.source
+        return {
+            "name": request.name,
+            "project": request.document.project,
+            "labels": request.document.metadata.labels,
+            "trials": self._prepared.spec.trials,
+            "target": dict(self._target.identity),
+            "dataset": {"source": source.name, "records": len(self._records), "sha256": source.sha256()},
+            "source": dict(request.source),
+        }
 
     def _tell_kept(self) -> None:
         kept, items = self._begun.kept, len(self._begun.progress)

@@ -46,16 +46,16 @@ def read_yaml(text: str, name: str) -> Document:
         name: of the file, for errors.
 
     Raises:
-        ConfigError: `config.yaml`; it is no YAML, or uses what is refused. The message names the line.
+        ConfigError: `config.yaml_text`; it is no YAML, or uses what is refused. The message names the line.
     """
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, text, name) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{name} is not YAML: {error}.", "Mend the file.", code="config.yaml") from error
+        raise ConfigError(f"{name} is not YAML: {error}.", "Mend the file.", code="config.yaml_text") from error
     if root is None:
-        raise ConfigError(f"{name} is empty.", "Run `evalsi init` for one to start from.", code="config.yaml")
+        raise ConfigError(f"{name} is empty.", "Run `evalsi init` for one to start from.", code="config.yaml_text")
     _refuse_references(text, name)
     lines: dict[str, int] = {}
     return Document(_Reader(name, lines).value(root, "", 0), lines)
@@ -67,10 +67,10 @@ def _unreadable(error: yaml.MarkedYAMLError, text: str, name: str) -> ConfigErro
     problem = (error.problem or error.context or "it cannot be read").rstrip(".")
     source = text.splitlines()[line - 1] if 0 < line <= len(text.splitlines()) else ""
     if "\t" in source[: len(source) - len(source.lstrip())] or "'\\t'" in problem:
-        return ConfigError(f"{name}, line {line}: a tab indents it.", "Use spaces.", code="config.yaml")
+        return ConfigError(f"{name}, line {line}: a tab indents it.", "Use spaces.", code="config.yaml_text")
     if "expected a single document" in str(error):
-        return ConfigError(f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml")
-    return ConfigError(f"{name}, line {line}: {problem}.", "Mend that place.", code="config.yaml")
+        return ConfigError(f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml_text")
+    return ConfigError(f"{name}, line {line}: {problem}.", "Mend that place.", code="config.yaml_text")
 
 
 def _refuse_references(text: str, name: str) -> None:
@@ -80,7 +80,7 @@ def _refuse_references(text: str, name: str) -> None:
         )
         if what:
             line = 0 if token.start_mark is None else token.start_mark.line + 1
-            raise ConfigError(f"{name}, line {line}: {what} is not read.", "Write the value out.", code="config.yaml")
+            raise ConfigError(f"{name}, line {line}: {what} is not read.", "Write the value out.", code="config.yaml_text")
 
 
 class _Reader:
@@ -135,4 +135,4 @@ class _Reader:
         return float(text) if _FLOAT.fullmatch(text) else text
 
     def _refused(self, node: yaml.Node, what: str, mend: str) -> ConfigError:
-        return ConfigError(f"{self._name}, line {node.start_mark.line + 1}: {what}.", mend, code="config.yaml")
+        return ConfigError(f"{self._name}, line {node.start_mark.line + 1}: {what}.", mend, code="config.yaml_text")
