@@ -13,6 +13,7 @@ import pytest
 from evalsi_analytics.database import load, opened
 from tests.analytics.asking import analyze, ask, nightly, rows
 from tests.cli.running import QA, evalsi
+from tests.comparison.replayed import CAPITALS, replayed_spec
 from tests.comparison.results_files import verdicts, write_results
 
 THE_GUIDES = "select model, avg(value) from scores join runs using (run_id) group by 1"
@@ -107,29 +108,17 @@ def test_a_real_file_has_its_own_means_in_the_tables(tmp_path: Path) -> None:
 
 
 def test_a_run_of_a_spec_has_its_id_its_name_its_trials_and_its_answers(tmp_path: Path) -> None:
-    assert evalsi("init", cwd=tmp_path).code == 0
-    spec = tmp_path / "evals" / "run.yaml"
-    spec.write_text(spec.read_text().replace("  evaluators:", "  trials: 2\n  evaluators:"))
+    spec = replayed_spec(tmp_path, {**CAPITALS, "Kenya": "Mombasa"}, least=0.5, trials=2)
     done = evalsi("run", "-f", spec, "--output", "results.json", cwd=tmp_path)
     assert done.code == 0, done.err
     found = ask(
         "select run_id, name, trials, verdict, count(*) n, avg(value) mean, "
-        "any_value(output) filter (record_id = 'q2') said "
-        "from runs join scores using (run_id) join records using (run_id, record_id, trial) "
-        "where metric = 'exact-match' group by all",
+        "any_value(output) filter (record_id = 'Kenya') said "
+        "from runs join scores using (run_id) join records using (run_id, record_id, trial) group by all",
         "--results", tmp_path / "results.json",
     )  # fmt: skip
-    assert found == [
-        {
-            "run_id": "starter-1",
-            "name": "starter",
-            "trials": 2,
-            "verdict": "pass",
-            "n": 10,
-            "mean": 0.8,
-            "said": "Nairobi",
-        }
-    ]
+    told = {"run_id": "capitals-1", "name": "capitals", "trials": 2, "verdict": "pass"}
+    assert found == [{**told, "n": 8, "mean": 0.75, "said": "Mombasa"}]
 
 
 # -- the database that stays ---------------------------------------------------------------------------------------
