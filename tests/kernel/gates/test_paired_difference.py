@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsi_comparison.mcnemar import mcnemar_midp as comparison_midp
 from evalsi_kernel.gates.baseline import RecordValues
-from evalsi_kernel.gates.paired_difference import PairedDifference, paired_difference, sign_test
+from evalsi_kernel.gates.paired_difference import PairedDifference, mcnemar_midp, paired_difference, sign_test
 
 
 def compared(base: list[float], cand: list[float]) -> PairedDifference:
@@ -48,10 +49,16 @@ def test_the_sign_test_bears_more_changes_than_floats_hold() -> None:
 def test_one_trial_of_pass_or_fail_is_judged_by_mcnemar() -> None:
     found = compared([1.0] * 10, [1.0] * 4 + [0.0] * 6)
 
-    assert found.method == "mcnemar-exact"
-    assert found.p_value == pytest.approx(0.03125)
+    assert found.method == "mcnemar-midp"
+    assert found.p_value == pytest.approx(0.03125 / 2)
     assert found.is_significant
-    assert not compared([1.0] * 10, [1.0] * 5 + [0.0] * 5).is_significant
+    assert compared([1.0] * 10, [1.0] * 5 + [0.0] * 5).p_value == pytest.approx(0.03125)
+    assert not compared([1.0] * 10, [1.0] * 6 + [0.0] * 4).is_significant
+
+
+@given(won=st.integers(0, 60), lost=st.integers(0, 60))
+def test_a_gate_and_a_comparison_say_the_same_of_the_same_changes(won: int, lost: int) -> None:
+    assert mcnemar_midp(won, lost) == pytest.approx(comparison_midp(lost, won), rel=1e-9)
 
 
 def test_differences_without_a_spread_are_judged_by_their_signs() -> None:

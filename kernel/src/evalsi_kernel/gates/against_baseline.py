@@ -111,7 +111,7 @@ def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float
 def _pairs_told(pairs: PairedDifference, level: float) -> str:
     """Whether a difference is more than chance, as a sentence."""
     if pairs.p_value is not None:
-        test = "McNemar's exact test" if pairs.method == "mcnemar-exact" else "the exact sign test"
+        test = "McNemar's test" if pairs.method == "mcnemar-midp" else "the exact sign test"
         found = f"p = {pairs.p_value:.3g} by {test}"
     else:
         found = f"{level:.4g} interval of the difference {told(pairs.low or 0.0)} to {told(pairs.high or 0.0)}"
