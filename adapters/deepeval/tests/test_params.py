@@ -24,7 +24,7 @@ OTHER_METRIC["nodes"]["odd"]["child"] = {"type": "metric", "metric_class": "Bias
 @pytest.mark.parametrize(
     ("name", "params", "blamed"),
     [
-        ("g-eval", {}, "criteria"),
+        ("g-eval", {"criteria": None}, "criteria"),
         ("g-eval", {"criteria": " "}, "criteria"),
         ("g-eval", {"evaluation_steps": []}, "evaluation_steps"),
         ("g-eval", {"criteria": "Right?", "evaluation_params": ["outputs"]}, "criteria"),
@@ -66,6 +66,19 @@ def test_a_rubric_sets_the_range_of_the_grade() -> None:
     (question,) = bench.questions
     assert question.schema is not None
     assert question.schema["properties"]["score"] == {"type": "number", "minimum": 1, "maximum": 5}
+
+
+def test_named_alone_g_eval_judges_whether_the_output_answers_the_input_and_given_steps_go_before_that() -> None:
+    bench = Bench(judge=judge)
+    assert bench.score(BY_NAME["g-eval"], RECORD).kind == "scored"
+    asked = [question.messages[0]["content"] for question in bench.questions]
+    assert "answers the input correctly, completely and clearly" in asked[0]
+    assert len(asked) == 2
+    bench = Bench(judge=judge)
+    assert bench.score(BY_NAME["g-eval"], RECORD, evaluation_steps=["Look for an hour."]).kind == "scored"
+    (question,) = bench.questions
+    assert "Look for an hour." in question.messages[0]["content"]
+    assert "correctly, completely and clearly" not in question.messages[0]["content"]
 
 
 def test_the_steps_are_asked_for_once_a_record_and_no_record_sees_those_of_another() -> None:

@@ -152,7 +152,7 @@ CUSTOM = (
         "The judge's grade by criteria or steps of your own, with a rubric or without, on 0 to 1.",
         ("output",),
         (
-            params.CRITERIA,
+            params.ANSWER,
             params.STEPS,
             params.fields(params.CASE_FIELDS, ("input", "actual_output")),
             params.RUBRIC,

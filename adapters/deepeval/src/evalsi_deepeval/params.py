@@ -84,6 +84,12 @@ REASON = switch("include_reason", "ask the judge for the reason too, where that 
 COMMON = (THRESHOLD, STRICT, REASON)
 
 CRITERIA = Setting("criteria", described(str | None, "what to judge by; the judge makes the steps of it"), None)
+ANSWER = Setting(
+    "criteria",
+    described(str | None, "what to judge by; the judge makes the steps of it"),
+    # DeepEval has none; who names the metric alone is given what it is most often asked for.
+    "Determine whether the actual output answers the input correctly, completely and clearly.",
+)
 STEPS = Setting("evaluation_steps", described(list[str] | None, "the steps to judge by, instead of criteria"), None)
 RUBRIC = Setting(
     "rubric",
