@@ -22,6 +22,18 @@ def evalsi_target_options(connector: str) -> type[BaseModel]:
         from .replay import ReplayOptions
 
         return ReplayOptions
+    if connector == "http":
+        from .http_options import HttpOptions
+
+        return HttpOptions
+    if connector == "python":
+        from .function_target import FunctionOptions
+
+        return FunctionOptions
+    if connector == "command":
+        from .command_options import CommandOptions
+
+        return CommandOptions
     from .model import ModelOptions
 
     return ModelOptions
@@ -34,6 +46,18 @@ def evalsi_target(settings: TargetSettings, lent: Lent) -> Target:
         from .replay import Replay
 
         return Replay(settings, lent)
+    if settings.connector == "http":
+        from .http_service import HttpService
+
+        return HttpService(settings)
+    if settings.connector == "python":
+        from .function_target import FunctionTarget
+
+        return FunctionTarget(settings)
+    if settings.connector == "command":
+        from .command_target import command_target
+
+        return command_target(settings)
     from .model import Model
 
     return Model(settings, lent)

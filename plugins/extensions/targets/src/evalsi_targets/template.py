@@ -13,7 +13,7 @@ from typing import Any
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.mapping import MISSING, reach
 
-_PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.\-]*)\s*\}\}")
+PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.\-]*)\s*\}\}")
 
 
 def filled(template: str, record: Mapping[str, Any], shown: Callable[[Any], str] | None = None) -> str:
@@ -32,7 +32,7 @@ def filled(template: str, record: Mapping[str, Any], shown: Callable[[Any], str]
     def value(found: re.Match[str]) -> str:
         return write(value_at(record, found[1]))
 
-    return _PLACE.sub(value, template)
+    return PLACE.sub(value, template)
 
 
 def value_at(record: Mapping[str, Any], name: str) -> Any:

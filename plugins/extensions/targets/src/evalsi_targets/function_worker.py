@@ -1,0 +1,201 @@
+"""The process in which a user's function runs, a program of its own: calls come in as JSON lines, answers go out so.
+
+It runs without any other module of ours. It must not know what the function does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+MODULE = "evalsi_target_function"
+MOST_CHARS = 2_000
+
+
+class Unfit(Exception):
+    """The function cannot be had, or be called."""
+
+
+class Answers:
+    """Writes answers, each a line, from any thread."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def write(self, answer: dict[str, Any]) -> None:
+        """Write one; what has no JSON is an error of its call."""
+        try:
+            line = json.dumps(answer, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            failed = {"type": "", "message": f"what it returned cannot be written as JSON: {error}"}
+            line = json.dumps({"id": answer["id"], "error": failed})
+        with self._lock, contextlib.suppress(BrokenPipeError):
+            self._stream.write(line.encode() + b"\n")
+            self._stream.flush()
+
+
+class Function:
+    """The user's function, and how it is called.
+
+    Args:
+        call: it.
+
+    Raises:
+        Unfit: it takes something that a run does not have.
+    """
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        parameters = list(inspect.signature(call).parameters.values())
+        plain = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        must = [
+            one
+            for one in parameters
+            if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        if not plain:
+            raise Unfit("takes no argument, and is to take the record's input")
+        extra = [one.name for one in must if one is not plain[0] and one.name != "trial"]
+        if extra:
+            raise Unfit(f"needs {', '.join(extra)} too, and gets its first argument alone, and trial where it has one")
+        self._call = call
+        self._takes_record = plain[0].name == "record"
+        self._takes_trial = any(one.name == "trial" for one in parameters if one is not plain[0])
+        # An object that can be called is asynchronous where its method is.
+        self.is_async = any(map(inspect.iscoroutinefunction, (call, type(call).__call__)))
+
+    def __call__(self, asked: dict[str, Any]) -> Any:
+        """Its result for a call, or the coroutine that gives it."""
+        record = asked["record"]
+        if not self._takes_record and "input" not in record:
+            raise Unfit("is to be called with the record's input, and the record has none")
+        given = record if self._takes_record else record["input"]
+        return self._call(given, **({"trial": asked["trial"]} if self._takes_trial else {}))
+
+
+def load(name: str) -> Function:
+    """The function of `module:function` or `./file.py:function`.
+
+    Raises:
+        Unfit: there is none.
+    """
+    place, _, path = name.rpartition(":")
+    if place.endswith(".py"):
+        found = importlib.util.spec_from_file_location(MODULE, os.path.abspath(place))
+        assert found is not None
+        assert found.loader is not None
+        module = sys.modules[MODULE] = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    value: Any = module
+    for step in path.split("."):
+        if not hasattr(value, step):
+            there = ", ".join(key for key, one in vars(module).items() if callable(one) and not key.startswith("_"))
+            raise Unfit(f"there is no {path} in {place}" + (f", only {there}" if there else ""))
+        value = getattr(value, step)
+    if not callable(value):
+        raise Unfit(f"{path} in {place} cannot be called")
+    return Function(value)
+
+
+def told(error: BaseException) -> dict[str, str]:
+    """An exception as an answer tells it; the traceback goes to stderr, without the steps of this file."""
+    steps = error.__traceback__
+    while steps is not None and steps.tb_frame.f_code.co_filename == __file__:
+        steps = steps.tb_next
+    if steps is not None:
+        traceback.print_exception(type(error), error, steps, limit=-8)
+    return {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
+
+
+def serve(function: Function, calls: BinaryIO, answers: Answers, max_concurrency: int) -> None:
+    """Answer calls until there are no more."""
+    if function.is_async:
+        asyncio.run(_serve_async(function, calls, answers))
+    else:
+        _serve_in_threads(function, calls, answers, max_concurrency)
+
+
+def _serve_in_threads(function: Function, calls: BinaryIO, answers: Answers, max_concurrency: int) -> None:
+    def answer(asked: dict[str, Any]) -> None:
+        try:
+            said = {"returned": function(asked)}
+        except BaseException as error:  # noqa: BLE001 - whatever the user's code raises is the answer, SystemExit too
+            said = {"error": told(error)}
+        answers.write({"id": asked["id"], **said})
+
+    threads = ThreadPoolExecutor(max_concurrency)
+    for line in calls:
+        threads.submit(answer, json.loads(line))
+
+
+async def _serve_async(function: Function, calls: BinaryIO, answers: Answers) -> None:
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+
+    async def answer(asked: dict[str, Any]) -> None:
+        try:
+            said = {"returned": await function(asked)}
+        except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001 - as above
+            said = {"error": told(error)}
+        answers.write({"id": asked["id"], **said})
+
+    def read() -> None:
+        for line in calls:
+            made: Coroutine[Any, Any, None] = answer(json.loads(line))
+            asyncio.run_coroutine_threadsafe(made, loop)
+        loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=read, name="calls", daemon=True).start()
+    await ended.wait()
+
+
+def main() -> None:
+    """Serve the function that the first argument names, so many calls at once as the second says."""
+    parent = int(sys.argv[3])
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+    calls = os.fdopen(os.dup(0), "rb")
+    answers = Answers(os.fdopen(os.dup(1), "wb"))
+    # What the function prints must not get among the answers, nor what it reads be a call.
+    os.dup2(2, 1)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    name, max_concurrency = sys.argv[1], int(sys.argv[2])
+    sys.argv[:] = [name.rpartition(":")[0]]
+    sys.path.insert(0, os.getcwd())
+    try:
+        function = load(name)
+    except Unfit as unfit:
+        answers.write({"failed": str(unfit)})
+        return
+    except BaseException as error:  # noqa: BLE001 - whatever the import raises is told, SystemExit too
+        what = told(error)
+        answers.write({"failed": f"{what['type']}: {what['message']}"})
+        return
+    answers.write({"ready": True})
+    serve(function, calls, answers, max_concurrency)
+    sys.stdout.flush()
+    # Calls may still be at work, and nobody waits for them.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""What a call over HTTP that brought no reply is told as: nobody there, no trust, no time, a status that is no success.
+
+It must not know what was asked.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+
+from evalsi_kernel.broker.connector import ProviderError
+
+from .quoting import excerpt, on_one_line
+
+FAULTS = (aiohttp.ClientError, OSError, TimeoutError)
+_ADDRESS = "Check spec.target.url, and that the service runs and can be reached from here."
+_LATER = (408, 409, 425)
+
+
+def timed_out(whose: str, timeout_s: float) -> ProviderError:
+    """The error for a call whose time ran out."""
+    return ProviderError(
+        "target.timeout",
+        f"{whose} did not answer within {timeout_s:g} seconds.",
+        "Raise spec.target.timeout_s, or lower spec.target.max_concurrency.",
+        retry="later",
+    )
+
+
+def connection_error(cause: BaseException, whose: str) -> ProviderError:
+    """The error for what a call raised."""
+    within = whose[:1].lower() + whose[1:]
+    for one in _chain(cause):
+        if isinstance(one, ssl.SSLCertVerificationError):
+            return ProviderError(
+                "provider.tls",
+                f"The certificate of {within} cannot be trusted: {one.verify_message}.",
+                "If it is yours, write its CA's certificate (PEM) to a file and set SSL_CERT_FILE to its path.",
+                blame="config",
+                is_final=True,
+            )
+        if isinstance(one, ssl.SSLError) and not isinstance(one, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            reason = (getattr(one, "reason", None) or "unknown reason").lower().replace("_", " ")
+            return ProviderError(
+                "provider.tls",
+                f"No secure connection to {within} can be made: {reason}.",
+                "Write http:// in spec.target.url if the service speaks plain HTTP there.",
+                blame="config",
+                is_final=True,
+            )
+        if isinstance(one, socket.gaierror):
+            return _unreachable(f"The name of the host of {within} leads to no address.")
+        if isinstance(one, OSError) and one.errno == errno.ECONNREFUSED:
+            return _unreachable(f"Nothing listens there: {within} refused the connection.")
+    return _broken_off(cause, whose, within)
+
+
+def _broken_off(cause: BaseException, whose: str, within: str) -> ProviderError:
+    """The error for a connection that came about, or nearly."""
+    if isinstance(cause, aiohttp.ServerTimeoutError):
+        return _unreachable(f"{whose} did not take the connection in time.")
+    if isinstance(cause, aiohttp.ClientPayloadError):
+        return _unreachable(f"{whose} closed the connection in the middle of its answer.")
+    if isinstance(cause, aiohttp.ClientResponseError):
+        said = on_one_line(str(cause))
+        message = f"{whose} answered with what is no HTTP: {said}."
+        return ProviderError("provider.bad_reply", message, _ADDRESS, retry="later")
+    if isinstance(cause, aiohttp.ServerDisconnectedError | ConnectionResetError | BrokenPipeError):
+        return _unreachable(f"{whose} closed the connection without an answer.")
+    return _unreachable(f"The connection to {within} failed: {on_one_line(str(cause)) or type(cause).__name__}.")
+
+
+def status_error(
+    status: int, headers: Mapping[str, str], content: bytes, whose: str, hide: Callable[[str], str]
+) -> ProviderError:
+    """The error for an answer that is no success.
+
+    Args:
+        status: of HTTP.
+        headers: of the answer, with names in any case.
+        content: the beginning of the body.
+        whose: who answered, to begin a sentence with.
+        hide: takes secrets out of what was answered.
+    """
+    if 300 <= status < 400:
+        where = hide(on_one_line(headers.get("location", ""))) or "another address"
+        return ProviderError(
+            "provider.not_found",
+            f"{whose} sends its callers on to {where} ({status}), which is not followed.",
+            "Give the address that it names with spec.target.url.",
+            blame="config",
+            is_final=True,
+        )
+    message = f"{whose} answered {status}: {hide(excerpt(content))}."
+    wait_s = retry_after_s(headers.get("retry-after"))
+    if status == 429:
+        mend = "Lower spec.target.max_concurrency."
+        return ProviderError("provider.rate_limited", message, mend, retry="later", retry_after_s=wait_s)
+    if status >= 500 and status != 501:
+        mend = "Look at the service's own log."
+        return ProviderError("provider.failed", message, mend, retry="later", retry_after_s=wait_s)
+    if status in _LATER:
+        return ProviderError("provider.failed", message, "Try again later.", retry="later", retry_after_s=wait_s)
+    if status in (401, 403):
+        mend = "Check what spec.target.headers_env names."
+        return ProviderError("provider.auth", message, mend, blame="config", is_final=True)
+    if status in (404, 405, 501):
+        mend = "Check spec.target.url and spec.target.method."
+        return ProviderError("provider.not_found", message, mend, blame="config", is_final=True)
+    return ProviderError("provider.bad_request", message, "Check spec.target.body_template.", blame="config")
+
+
+def retry_after_s(said: str | None) -> float | None:
+    """How long `Retry-After` asks to wait, in seconds, or as a date; None where it does not say."""
+    if said is None:
+        return None
+    try:
+        seconds = float(said)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        date = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - datetime.now(UTC)).total_seconds())
+
+
+def _unreachable(message: str) -> ProviderError:
+    return ProviderError("provider.connection", message, _ADDRESS, retry="later")
+
+
+def _chain(cause: BaseException | None) -> Iterator[BaseException]:
+    """An exception and what lies behind it; aiohttp keeps some behind an attribute."""
+    seen: list[BaseException] = []
+    waiting = [cause]
+    while waiting:
+        one = waiting.pop()
+        if one is None or any(one is other for other in seen):
+            continue
+        seen.append(one)
+        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        waiting += [one.__cause__, one.__context__, getattr(one, "os_error", None), *members]
+        waiting.append(getattr(one, "_certificate_error", None))
+    return iter(seen)

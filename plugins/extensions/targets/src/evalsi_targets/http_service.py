@@ -1,0 +1,209 @@
+"""A service that is asked over HTTP as the target of a run: a request a record, the output somewhere in its reply.
+
+It must not know what is served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.mapping import MISSING
+from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
+
+from .answers import generated
+from .http_faults import FAULTS, connection_error, status_error, timed_out
+from .http_options import HttpOptions
+from .json_template import JsonTemplate
+from .quoting import excerpt
+from .reply_paths import found_at, found_or_missing
+from .spec_secrets import from_environment, without
+from .template import PLACE, as_text, filled, value_at
+
+MAX_REPLY_BYTES = 32 * 2**20
+_EXCERPT_BYTES = 8_192
+_CONNECT_TIMEOUT_S = 15.0
+_KEEP_ALIVE_S = 15.0
+
+
+class _Reply(NamedTuple):
+    """A whole reply that was a success."""
+
+    content: bytes
+    content_type: str
+    charset: str
+
+    @property
+    def is_json(self) -> bool:
+        return self.content_type == "application/json" or self.content_type.endswith("+json")
+
+
+class HttpService:
+    """The target.
+
+    Raises:
+        ConfigError: a variable that `headers_env` names is not set, or cannot be sent.
+    """
+
+    model = ""
+    provider = ""
+
+    def __init__(self, settings: TargetSettings) -> None:
+        options = HttpOptions.model_validate(settings.options)
+        secrets = from_environment(options.headers_env, "headers_env")
+        _check_sendable(options.headers, "headers")
+        _check_sendable(secrets, "headers_env")
+        self._options = options
+        self._secrets = [value.split(" ")[-1] for value in secrets.values()] + list(secrets.values())
+        self._whose = f"The service at {_shown(options.url)}"
+        self._body = None if options.body_template is None else JsonTemplate(options.body_template)
+        self._has_place = PLACE.search(options.url) is not None
+        headers = {"Accept": "application/json, */*", "User-Agent": "evalsi", **options.headers, **secrets}
+        if options.method != "GET" and not any(name.lower() == "content-type" for name in headers):
+            headers["Content-Type"] = "application/json"
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=settings.max_in_flight, keepalive_timeout=_KEEP_ALIVE_S),
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(_CONNECT_TIMEOUT_S, options.timeout_s)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=_proxy(options.url),
+        )
+        how = options.model_dump(exclude={"timeout_s", "headers_env"}, exclude_none=True)
+        self.identity: Mapping[str, Any] = {"connector": settings.connector, **how, "headers_env": sorted(secrets)}
+
+    def bounds(self, given: TargetInput) -> Bounds:
+        """Unknown: a service does not say beforehand what it takes."""
+        return Bounds()
+
+    async def generate(self, given: TargetInput) -> Generated:
+        """Make one call."""
+        record, options = given.record, self._options
+        url = filled(options.url, record, _encoded) if self._has_place else options.url
+        reply = await self._reply(url, self._body_for(record))
+        if options.output_path is None and options.usage_path is None and options.trajectory_path is None:
+            return generated({"output": self._whole(reply)}, self._whose)
+        value = self._json(reply)
+        answer = {
+            "output": self._whole(reply) if options.output_path is None else self._output(value, options.output_path),
+            "usage": found_or_missing(value, options.usage_path),
+            "trajectory": found_or_missing(value, options.trajectory_path),
+        }
+        return generated({key: found for key, found in answer.items() if found is not MISSING}, self._whose)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._session.close()
+
+    def _body_for(self, record: Mapping[str, Any]) -> bytes | None:
+        if self._options.method == "GET":
+            return None
+        if self._body is not None:
+            return self._body.filled(record)
+        return json.dumps({"input": value_at(record, "input")}, ensure_ascii=False).encode()
+
+    async def _reply(self, url: str, body: bytes | None) -> _Reply:
+        timeout_s = self._options.timeout_s
+        try:
+            async with asyncio.timeout(timeout_s) as clock:
+                return await self._asked(url, body)
+        except FAULTS as cause:
+            if clock.expired():
+                raise timed_out(self._whose, timeout_s) from cause
+            raise connection_error(cause, self._whose) from cause
+
+    async def _asked(self, url: str, body: bytes | None) -> _Reply:
+        # No redirect is followed: what a header holds goes to the address that it was given for.
+        async with self._session.request(self._options.method, url, data=body, allow_redirects=False) as response:
+            if not 200 <= response.status < 300:
+                content = await response.content.read(_EXCERPT_BYTES)
+                response.close()
+                raise status_error(response.status, response.headers, content, self._whose, self._hide)
+            content = await self._read(response)
+            return _Reply(content, response.content_type, response.charset or "utf-8")
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > MAX_REPLY_BYTES:
+                response.close()
+                raise ProviderError(
+                    "target.output",
+                    f"{self._whose} answered with more than {MAX_REPLY_BYTES // 2**20} MiB, which is not read on.",
+                    "Have it answer with less.",
+                )
+        return b"".join(parts)
+
+    def _json(self, reply: _Reply) -> Any:
+        try:
+            return json.loads(reply.content)
+        except (ValueError, RecursionError) as cause:
+            raise ProviderError(
+                "provider.bad_reply",
+                f"{self._whose} answered with what is no JSON: {self._hide(excerpt(reply.content))}.",
+                "Check spec.target.url; without the paths into it a reply may be text.",
+                retry="later",
+            ) from cause
+
+    def _whole(self, reply: _Reply) -> Any:
+        if reply.is_json:
+            return self._json(reply)
+        try:
+            return reply.content.decode(reply.charset)
+        except (UnicodeDecodeError, LookupError) as cause:
+            raise ProviderError(
+                "target.output",
+                f"{self._whose} answered with what is no text in {reply.charset} ({reply.content_type}).",
+                "Have it answer with text or JSON.",
+            ) from cause
+
+    def _output(self, value: Any, path: str) -> Any:
+        return found_at(value, path, "output_path", self._whose)
+
+    def _hide(self, text: str) -> str:
+        return without(self._secrets, text)
+
+
+def _encoded(value: Any) -> str:
+    return quote(as_text(value), safe="")
+
+
+def _shown(url: str) -> str:
+    """The address without its query."""
+    parts = urlsplit(PLACE.sub("…", url))
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for an address; looked up once, not with each call."""
+    parts = urlsplit(url)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme.lower()) or proxies.get("all")
+    if proxy is None or proxy_bypass(parts.hostname or ""):
+        return None
+    if urlsplit(proxy).scheme not in ("http", "https"):
+        raise ConfigError(
+            "The proxy that the environment names is neither http:// nor https://, which alone can be used here.",
+            "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY.",
+        )
+    return proxy
+
+
+def _check_sendable(headers: Mapping[str, str], key: str) -> None:
+    for name, value in headers.items():
+        if not value.isprintable() or not value.isascii():
+            raise ConfigError(
+                f"The value of {name} in spec.target.{key} cannot be sent: it has a line break or a character beyond "
+                "ASCII in it.",
+                "Set it again.",
+            )

@@ -1,0 +1,134 @@
+"""One life of a process that talks in JSON lines: what it is asked, what it answers, and that it broke.
+
+It must not know what is done once it has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+from .child_process import ChildProcess, Program, ending, started
+from .line_stream import LineStream, TooLong
+from .quoting import excerpt, last_lines
+
+MAX_LINE_BYTES = 32 * 2**20
+
+
+class Asked(NamedTuple):
+    """A call in flight.
+
+    Args:
+        key: tells the same call again.
+        since_s: when it was made, by the loop's clock.
+        answer: of it.
+    """
+
+    key: Hashable
+    since_s: float
+    answer: asyncio.Future[dict[str, Any]]
+
+    def fail(self, error: Exception) -> None:
+        """Have it fail, unless nobody waits for it any more."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+
+class Life:
+    """The process from its start to its end.
+
+    Args:
+        on_broken: gets the calls that were in flight, at least one, and a phrase that says what happened.
+        tells_ready: its first line has no id and says whether it is ready.
+
+    Attributes:
+        waiting: the calls in flight, by their ids.
+        ready: what its first line says; None where it ended before it wrote one.
+        is_over: nothing can be asked of it any more.
+    """
+
+    def __init__(self, on_broken: Callable[[list[Asked], str], None], *, tells_ready: bool) -> None:
+        self.waiting: dict[str, Asked] = {}
+        self.ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
+        self.is_over = False
+        self._on_broken = on_broken
+        self._tells_ready = tells_ready
+        self._lines = LineStream(MAX_LINE_BYTES)
+        self._number = 0
+        self._child: ChildProcess
+
+    async def start(self, program: Program) -> None:
+        """Start it; raises `OSError` where it cannot be."""
+        self._child = await started(program, self._take, is_echoed=True)
+        self._child.gone.add_done_callback(self._ended)
+
+    def ask(self, body: Mapping[str, Any], asked: Asked) -> str:
+        """Write a call; returns its id."""
+        self._number += 1
+        number = str(self._number)
+        self.waiting[number] = asked
+        self._child.write(json.dumps({"id": number, **body}, ensure_ascii=False).encode() + b"\n")
+        return number
+
+    def over(self) -> list[Asked]:
+        """End it at once; returns the calls that were in flight."""
+        self.is_over = True
+        asked = list(self.waiting.values())
+        self.waiting.clear()
+        self._child.kill()
+        return asked
+
+    async def stop(self) -> None:
+        """Let it leave, and end it where it does not."""
+        self.is_over = True
+        self.waiting.clear()
+        await self._child.stop()
+
+    def ending(self) -> str:
+        """How it ended, and what it wrote to stderr last."""
+        said = last_lines(self._child.stderr_tail)
+        how = ending(self._child.gone.result()) if self._child.gone.done() else "ended"
+        return f'{how}, and wrote "{said}"' if said else how
+
+    def _take(self, data: bytes) -> None:
+        if self.is_over:
+            return
+        try:
+            for line in self._lines.fed(data):
+                if line.strip():
+                    self._take_line(line)
+        except TooLong:
+            self._break(f"wrote a line of more than {MAX_LINE_BYTES // 2**20} MiB")
+
+    def _take_line(self, line: bytes) -> None:
+        if self.is_over:
+            return
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            self._break(f"wrote a line to stdout that is no answer: {excerpt(line)}")
+            return
+        if self._tells_ready and not self.ready.done():
+            self.ready.set_result(value)
+            return
+        asked = self.waiting.pop(str(value.pop("id", "")), None)
+        if asked is None:
+            self._break(f"wrote an answer to no call that waits for one: {excerpt(line)}")
+        elif not asked.answer.done():
+            asked.answer.set_result(value)
+
+    def _ended(self, _: asyncio.Future[int]) -> None:
+        if not self.ready.done():
+            self.ready.set_result(None)
+        self._break(self.ending())
+
+    def _break(self, what: str) -> None:
+        if self.is_over:
+            return
+        asked = self.over()
+        if asked:
+            self._on_broken(asked, what)
