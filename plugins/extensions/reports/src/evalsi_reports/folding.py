@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .columns import ERROR, OUTCOMES, Column, Kind, Marks, Numbers, Rows
+from .head import Head
 from .reasons import Reasons
-from .results import Head, Results
+from .results import Results
 
 _USED = ("latency_ms", "cost_usd", "input_tokens", "output_tokens")
 # Beyond it a number is no measurement; JSON may hold integers that no float can.
@@ -142,11 +143,3 @@ class _Folding:
             column[row] = column.labels.setdefault(str(score.get("label")), len(column.labels))
         elif (value := _number(score["value"] if kind == "number" else score["passed"] is True)) is not None:
             column[row] = value
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and -_MOST < value < _MOST else None
-
-
-def _object(value: Any) -> _ENTRY:
-    return value if isinstance(value, dict) else {}

@@ -12,7 +12,7 @@ from evalsi_kernel.errors import UsageError
 from evalsi_protocol.error_codes import ERROR_CODES
 
 if TYPE_CHECKING:
-    from .results import Head
+    from .head import Head
 
 WITHHELD = "withheld by --redact"
 PARTS = ("inputs", "outputs")

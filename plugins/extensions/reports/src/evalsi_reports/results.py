@@ -7,34 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalsi_kernel.errors import ConfigError
 
 from .document import members
+from .head import Head
 from .redaction import Redaction
 
 SCHEMA_VERSION = 1
 LISTED = frozenset({"results", "records", "judge_replies"})
 _NEEDED = ("schema_version", "manifest")
 _MEND = "Name a file that `evalsi eval --output` or `evalsi run --output` wrote."
-
-
-class Head(NamedTuple):
-    """What a results file says of the whole run.
-
-    Args:
-        manifest: what ran.
-        summaries: one a metric.
-        verdict: of the gates; None without gates.
-        gates, slices: of a run; empty for an evaluation.
-    """
-
-    manifest: Mapping[str, Any]
-    summaries: tuple[Mapping[str, Any], ...]
-    verdict: str | None
-    gates: tuple[Mapping[str, Any], ...]
-    slices: tuple[Mapping[str, Any], ...]
 
 
 class Results:
