@@ -80,7 +80,7 @@ def _type(annotation: Any) -> str:
     if origin is list:
         return f"list of {_type(inner[0])}"
     if origin is dict:
-        return "JSON Schema"
+        return "JSON Schema" if inner[1] is Any else "table"
     if origin is typing.Annotated:
         return _type(inner[0])
     return WORDS.get(annotation, "table")

@@ -36,6 +36,7 @@ price_files = false              # reads files of prices
 judge_cache = false              # keeps the replies of models from run to run
 batches = false                  # answers questions in batches (--judge-batch)
 environments = false             # builds the environments of packs
+runtimes = []                    # runs packs that are no Python code (runtime = … in a plugin.toml)
 conditions = false               # reads conditions (when: in a run)
 commands = { dredge = "clean the bottom of the lake" }   # evalsi dredge, and the line that `evalsi --help` shows
 ```

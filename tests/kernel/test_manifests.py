@@ -1,5 +1,6 @@
 """The format of plugin.toml: what it holds, and how each fault is told."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -230,3 +231,35 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 def test_a_manifest_that_cannot_be_read_is_told_with_the_cause(tmp_path: Path) -> None:
     with pytest.raises(PackError, match="cannot be read: No such file"):
         load_manifest(tmp_path / "plugin.toml")
+
+
+def of_wasm(**run: str) -> str:
+    """A manifest whose code is a file that another runtime runs."""
+    lines = [f"{key} = {value}" for key, value in {"runtime": '"wasm"', "module": '"words.wasm"', **run}.items()]
+    return GOOD.replace('module = "evalsi_pack_core"', "\n".join(lines))
+
+
+def test_a_pack_of_another_runtime_names_a_file_and_what_the_runtime_is_told(tmp_path: Path) -> None:
+    text = of_wasm(module='"build/words-2.wasm"', options="{ fuel_per_record = 1_000_000 }")
+    pack = load_manifest(written(tmp_path, text)).to_pack(tmp_path)
+    assert (pack.runtime, pack.module) == ("wasm", "build/words-2.wasm")
+    assert pack.options == {"fuel_per_record": 1_000_000}
+    assert PackInfo.from_dict(json.loads(json.dumps(pack.to_dict()))) == pack
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "told"),
+    [
+        (of_wasm(module='"../words.wasm"'), "run.module", "outside of the pack's folder"),
+        (of_wasm(module='"/usr/lib/words.wasm"'), "run.module", "outside of the pack's folder"),
+        (of_wasm(runtime='"Wasm 2"'), "run.runtime", "must be small letters"),
+        (of_wasm(options="{ since = 1979-05-27 }"), "run.options.since", "must be"),
+        (of_wasm(runtime='"python"', module='"words-2.wasm"'), "run.module", "must be the dotted name of a module"),
+        (of_wasm(runtime='"python"', module='"m"', options="{ a = 1 }"), "run.options", "another runtime"),
+    ],
+)
+def test_what_does_not_fit_another_runtime_is_refused(text: str, at: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(PackError) as raised:
+        load_manifest(written(tmp_path, text))
+    assert at in str(raised.value)
+    assert told in str(raised.value)

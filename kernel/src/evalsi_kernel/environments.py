@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsi_kernel.environment_plan import is_whole, plan_environment, python_is_there, read_stamp
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError
+from evalsi_kernel.pack_info import PYTHON, PackInfo
 from evalsi_kernel.sdk_runtime import ensure_runtime
 
 if TYPE_CHECKING:
     from evalsi_kernel.environment_builder import EnvironmentBuilder
 
-EnvironmentState = Literal["ready", "missing", "broken", "no lock"]
+EnvironmentState = Literal["ready", "missing", "broken", "no lock", "not needed"]
 
 
 class Environment(NamedTuple):
@@ -63,6 +64,11 @@ def ensure_environment(
         builder, unwanted = _builder_for(pack_name), stamp if rebuild else None
         stamp = builder.build(plan, unwanted=unwanted, on_progress=on_progress or _keep_silent, offline=offline)
     return Environment(plan.python, plan.key, plan.lock_sha256, stamp.uses_host_sdk)
+
+
+def pack_state(pack: PackInfo) -> EnvironmentState:
+    """Whether what a pack runs in is there; one that is no Python code needs no environment."""
+    return environment_state(pack.folder) if pack.runtime == PYTHON else "not needed"
 
 
 def environment_state(pack_dir: Path) -> EnvironmentState:

@@ -30,6 +30,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "suffixes": _NAMES,
     "intervals": _NAMES,
     "connectors": _NAMES,
+    "runtimes": _NAMES,
     "commands": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
     "stdin": {"type": "boolean"},
     "gate_warnings": {"type": "boolean"},

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.launch import Launch
+    from evalsi_kernel.pack_info import PackInfo
     from evalsi_kernel.sources import Source
     from evalsi_kernel.target import Lent, Target, TargetSettings
 
@@ -57,6 +59,7 @@ _BROUGHT_BY = {
     ("targets", ""): "evalsi-targets",
     ("judge_cache", ""): "evalsi-replies",
     ("price_files", ""): "evalsi-connectors",
+    ("runtimes", "wasm"): "evalsi-wasm",
 }
 
 
@@ -245,6 +248,12 @@ def batches_of(
 def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
     """What builds the environments of packs. Raises as `connector` does."""
     made: EnvironmentBuilder = _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder")
+    return made
+
+
+def runtime_launch(pack: PackInfo, extensions: Extensions) -> Launch:
+    """How a pack comes to life that is no Python code. Raises as `connector` does."""
+    made: Launch = _asked(extensions, "runtimes", pack.runtime, "evalsi_runtime", pack=pack)
     return made
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.intervals import IntervalMethod
+    from evalsi_kernel.launch import Launch
+    from evalsi_kernel.pack_info import PackInfo
     from evalsi_kernel.sources import Source
     from evalsi_kernel.target import Lent, Target, TargetSettings
 
@@ -178,6 +180,24 @@ def evalsi_environment_builder() -> EnvironmentBuilder | None:
 
     Returns:
         The builder, or None where none can be had after all.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_runtime(pack: PackInfo) -> Launch | None:
+    """Say how a pack comes to life whose code is no Python module: what runs it, and speaks the protocol for it.
+
+    Asked of the extension whose `extension.toml` provides the name (`runtimes`) that the pack's manifest gives as
+    `runtime` under `[run]`, each time such a pack is about to be used. Nothing of the pack is run by this.
+
+    Args:
+        pack: what its manifest says; the code is the file `pack.module` in `pack.folder`.
+
+    Returns:
+        The launch, of a process that speaks the protocol over its standard streams, or None where it is another's.
+
+    Raises:
+        PackError: the pack cannot be run: its file is not there, or its options do not fit.
     """
 
 

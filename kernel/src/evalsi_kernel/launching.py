@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalsi_kernel.environments import Environment, ensure_environment, sdk_paths
 from evalsi_kernel.launch import Command, Launch
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.pack_info import PYTHON, PackInfo
 from evalsi_kernel.refs import CustomRef
 
 HARD_LIMIT_FACTOR = 4
@@ -28,7 +28,12 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
 
     Raises:
         PackEnvironmentError: the environment cannot be built.
+        ConfigError: it is of a runtime that no extension brings.
     """
+    if pack.runtime != PYTHON:
+        from evalsi_kernel.extensions import default_extensions, runtime_launch
+
+        return runtime_launch(pack, default_extensions())
     environment = ensure_environment(pack.folder, pack.name, on_progress=on_progress)
 
     def rebuild() -> Launch:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, FiniteFloat
@@ -15,6 +15,7 @@ from pydantic import Field, FiniteFloat
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.pack_info import (
     MEMORY_MB,
+    PYTHON,
     RECORD_TIMEOUT_S,
     EvaluatorInfo,
     Kind,
@@ -27,7 +28,7 @@ from evalsi_kernel.param_schema import params_schema_problems
 from evalsi_kernel.problems import Problem
 from evalsi_kernel.refs import EVALUATOR_NAME, PACK_NAME, VERSION
 from evalsi_kernel.suggestions import choose
-from evalsi_kernel.toml_tables import DottedName, FilledLine, Line, Table, check_table, read_toml
+from evalsi_kernel.toml_tables import FilledLine, Line, Table, check_table, read_toml
 from evalsi_kernel.value_schema import shown
 
 FORMAT = 1
@@ -70,10 +71,12 @@ class Evaluator(Table):
 class Run(Table):
     """How the pack's process runs."""
 
-    module: DottedName
+    module: FilledLine
+    runtime: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="small letters")] = PYTHON
     workers: Workers = "cpu"
     record_timeout_s: Annotated[FiniteFloat, Field(gt=0)] = RECORD_TIMEOUT_S
     memory_mb: Annotated[int, Field(ge=64)] = MEMORY_MB
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
 
 
 class Manifest(Table):
@@ -117,6 +120,8 @@ class Manifest(Table):
             run.memory_mb,
             evaluators,
             self.wraps,
+            run.runtime,
+            run.options,
         )
 
 
@@ -162,6 +167,7 @@ def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
     name = tables.get("name")
     if isinstance(name, str) and name.split("/")[0] in RESERVED_NAMES:
         yield Problem("name", f"is {shown(name)}, which is reserved", "Choose another name.")
+    yield from _run_problems(tables.get("run"))
     evaluators = [one if isinstance(one, dict) else {} for one in _list(tables, "evaluators")]
     yield from _twice("evaluators", evaluators)
     for index, evaluator in enumerate(evaluators):
@@ -175,6 +181,19 @@ def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
         params = evaluator.get("params")
         if isinstance(params, dict) and params:
             yield from params_schema_problems(params, f"{at}.params")
+
+
+def _run_problems(run: Any) -> Iterator[Problem]:
+    runtime, module = (run.get("runtime", PYTHON), run.get("module")) if isinstance(run, dict) else ("", "")
+    if not isinstance(module, str) or not module:
+        return
+    if runtime == PYTHON:
+        if run.get("options"):
+            yield Problem("run.options", "are those of another runtime than Python", "Leave them out.")
+        if not all(part.isidentifier() for part in module.split(".")):
+            yield Problem("run.module", f"must be the dotted name of a module, not {shown(module)}")
+    elif PurePosixPath(module).is_absolute() or ".." in module.split("/") or "\\" in module:
+        yield Problem("run.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
 
 
 def _output_problems(output: dict[str, Any], at: str) -> Iterator[Problem]:

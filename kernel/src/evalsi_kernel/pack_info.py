@@ -17,6 +17,8 @@ Workers = Literal["cpu", "wide"]
 KINDS: tuple[str, ...] = get_args(Kind)
 SCOPES: tuple[str, ...] = get_args(Scope)
 
+PYTHON = "python"
+"""The runtime of a pack whose evaluators are a Python module, in an environment of its lock."""
 RECORD_TIMEOUT_S = 60.0
 MEMORY_MB = 2048
 
@@ -122,13 +124,15 @@ class PackInfo(NamedTuple):
         summary: one line for a person.
         protocol: the major of the protocol that it speaks.
         folder: where its manifest lies.
-        module: what the host loop imports in the pack's process.
+        module: what the host loop imports in the pack's process; for another runtime a file in the pack's folder.
         workers: "cpu" for one process a core; "wide" for one process with many requests in flight.
         record_timeout_s: how long one record may take.
         memory_mb: a process that holds more is replaced.
         evaluators: in the order of the manifest.
         wraps: the framework whose evaluators they are, "" for the pack's own; a short name means one of these only
             where no other pack has it.
+        runtime: what the module is run by: `python`, or one that an extension brings, such as `wasm`.
+        options: what that runtime is told; the extension says what there is.
     """
 
     name: str
@@ -142,6 +146,8 @@ class PackInfo(NamedTuple):
     memory_mb: int = MEMORY_MB
     evaluators: tuple[EvaluatorInfo, ...] = ()
     wraps: str = ""
+    runtime: str = PYTHON
+    options: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def publisher(self) -> str:
@@ -156,7 +162,8 @@ class PackInfo(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         evaluators = [evaluator.to_dict() for evaluator in self.evaluators]
-        return {**self._asdict(), "folder": str(self.folder), "evaluators": evaluators}
+        as_text = {"folder": str(self.folder), "options": dict(self.options)}
+        return {**self._asdict(), **as_text, "evaluators": evaluators}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> PackInfo:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.intake import Intake
+from evalsi_kernel.pack_info import PYTHON
 from evalsi_kernel.planning import Plan
 from evalsi_kernel.status import Ending
 from evalsi_kernel.version import VERSION
@@ -52,7 +53,12 @@ def run_manifest(
             for instance in plan.instances
         ],
         "packs": [
-            {"name": pack.name, "version": pack.version, "lock_sha256": _sha256(pack.folder / "uv.lock")}
+            # The one file of a pack of another runtime holds all that it runs, as a lock names all of a Python pack.
+            {
+                "name": pack.name,
+                "version": pack.version,
+                "lock_sha256": _sha256(pack.folder / ("uv.lock" if pack.runtime == PYTHON else pack.module)),
+            }
             for pack in plan.packs
         ],
         "judge": judging,

@@ -14,7 +14,7 @@ from typing import Any
 from evalsi_cli.faults import OK
 from evalsi_cli.terminal import as_json, paint
 from evalsi_kernel.catalog import Catalog, default_catalog
-from evalsi_kernel.environments import environment_state
+from evalsi_kernel.environments import pack_state
 from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
 
 
@@ -42,14 +42,14 @@ def pack_json(pack: PackInfo) -> dict[str, Any]:
         "name": pack.name,
         "version": pack.version,
         "summary": pack.summary,
-        "environment": environment_state(pack.folder),
+        "environment": pack_state(pack),
         "evaluators": [evaluator.to_dict() | {"ref": evaluator.ref} for evaluator in pack.evaluators],
     }
 
 
 def pack_lines(pack: PackInfo) -> Iterable[str]:
     """A pack with its evaluators, as text."""
-    state = environment_state(pack.folder)
+    state = pack_state(pack)
     yield f"{paint(pack.name, 'bold', sys.stdout)} {pack.version} ({state}): {pack.summary}"
     for evaluator in pack.evaluators:
         yield f"  {evaluator.name}@{evaluator.version}  {evaluator.summary}"

@@ -20,7 +20,7 @@ from evalsi_cli.terminal import paint
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.describing import describe
-from evalsi_kernel.environments import environment_state
+from evalsi_kernel.environments import pack_state
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions import default_extensions, environment_builder
 from evalsi_kernel.launching import launch_pack
@@ -70,13 +70,14 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
     lines: list[_Line] = []
     for pack in packs:
         if wanted is None:
-            state = environment_state(pack.folder)
+            state = pack_state(pack)
             detail = {
                 "ready": "environment ready",
                 "missing": "environment not built yet; the first use builds it",
+                "not needed": f"runs in {pack.runtime}, which needs no environment",
                 "broken": f"environment broken; `evalsi doctor {pack.name}` builds it again",
             }.get(state, f"{state}; a pack needs a uv.lock")
-            lines.append((GOOD if state in ("ready", "missing") else BAD, f"pack {pack.name}", detail))
+            lines.append((BAD if state in ("broken", "no lock") else GOOD, f"pack {pack.name}", detail))
         else:
             lines.append(_check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
             lines += _self_test(pack, models)

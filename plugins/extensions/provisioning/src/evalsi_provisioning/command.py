@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.describing import describe
-from evalsi_kernel.environments import ensure_environment, environment_state
+from evalsi_kernel.environments import ensure_environment, pack_state
 from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.launching import launch_pack
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.pack_info import PYTHON, PackInfo
 
 from .on_disk import folder_of, remove, size_bytes, unwanted
 
@@ -85,7 +85,7 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def _row(pack: PackInfo) -> Row:
-    state = environment_state(pack.folder)
+    state = pack_state(pack)
     folder = folder_of(pack)
     size = size_bytes(folder) if state == "ready" and folder is not None else None
     return Row(pack.name, pack.version, len(pack.evaluators), state, size)
@@ -106,6 +106,8 @@ def _each(names: Sequence[str], do: Any) -> int:
 
 
 def _sync(pack: PackInfo, *, offline: bool) -> str:
+    if pack.runtime != PYTHON:
+        return f"runs in {pack.runtime}, which needs no environment"
     ensure_environment(pack.folder, pack.name, on_progress=_note, offline=offline)
     folder = folder_of(pack)
     assert folder is not None
