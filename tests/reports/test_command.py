@@ -147,7 +147,10 @@ def test_wrong_words_are_told_before_any_work(tmp_path: Path, case: str) -> None
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_told(results: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    assert "cannot be written" in report(results, "-o", tmp_path / "r.html").err
+    try:
+        assert "cannot be written" in report(results, "-o", tmp_path / "r.html").err
+    finally:
+        tmp_path.chmod(0o700)
 
 
 FORMS: dict[str, Callable[[ReportData], str]] = {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .folding import Folded, trial_of, whole_trial
 from .results import Results
 from .shown_text import content_text, cut, json_text
+from .values import objects, one_object
 
 LONGEST = 4_000
 MOST_CHARS = 32_000_000
@@ -109,8 +110,8 @@ class _Reading:
         self._wanted.update(refs)
         outcome = str(result.get("outcome"))
         explanations = {}
-        for score in result.get("scores") or ():
-            if isinstance(score, dict) and score.get("explanation"):
+        for score in objects(result.get("scores")):
+            if score.get("explanation"):
                 explanations[str(score.get("name"))] = self._text(str(score["explanation"]))
         reason = None if outcome == "scored" else self._text(str(told.get("message") or result.get("reason") or ""))
         code, mend = str(told.get("code") or ""), cut(str(told.get("mend") or ""), 300)[0]
@@ -122,7 +123,7 @@ class _Reading:
             return
         for name, texts in _fields(record):
             detail.fields[name] = [self._text(text) for text in texts]
-        failed = ((record.get("provenance") or {}).get("run") or {}).get("error")
+        failed = one_object(one_object(record.get("provenance")).get("run")).get("error")
         if failed:
             message = failed.get("message") if isinstance(failed, dict) else failed
             detail.failed = cut(str(message), 600)[0]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .figures import milliseconds, percentile, took, usd
 from .folding import Folded
 from .shown_text import one_line
+from .values import count, known_count, number
 
 
 class Fact(NamedTuple):
@@ -42,7 +43,7 @@ def total_usd(folded: Folded) -> str | None:
     if not bills:
         costs = folded.usage.get("cost_usd")
         return usd(sum(costs.known())) if costs is not None else None
-    known = [bill["cost_usd"] for bill in bills if isinstance(bill.get("cost_usd"), int | float)]
+    known = [cost for bill in bills if (cost := number(bill.get("cost_usd"))) is not None]
     is_partial = len(known) < len(bills) or any(bill.get("unknown") for bill in bills)
     return usd(sum(known) if known else None, int(is_partial))
 
@@ -56,7 +57,7 @@ def _target(folded: Folded) -> Iterator[Fact]:
         latency = used.get("latency_ms")
         if isinstance(latency, dict):
             for name in ("mean", "p50", "p95"):
-                if isinstance(latency.get(name), int | float):
+                if number(latency.get(name)) is not None:
                     yield Fact("Target", f"latency, {_QUANTILES[name]}", milliseconds(latency[name]))
         return
     for name, label in (("input_tokens", "input tokens"), ("output_tokens", "output tokens")):
@@ -86,7 +87,7 @@ def _bills(folded: Folded) -> Iterator[Fact]:
         str(one.get("evaluator")): one["judge"] for one in folded.head.summaries if isinstance(one.get("judge"), dict)
     }
     for evaluator, bill in bills.items() if len(bills) > 1 else ():
-        calls = f"{bill['calls']:,} calls, " if isinstance(bill.get("calls"), int) else ""
+        calls = f"{count(bill['calls']):,} calls, " if "calls" in bill else ""
         cost = usd(bill.get("cost_usd"), bill.get("unknown") or 0)
         yield Fact(
             "Judge, by evaluator", one_line(evaluator, 60), f"{calls}{'cost ' if cost == 'unknown' else ''}{cost}"
@@ -95,11 +96,11 @@ def _bills(folded: Folded) -> Iterator[Fact]:
 
 def _counts(of: str, used: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Fact]:
     for name in names:
-        if isinstance(used.get(name), int):
-            yield Fact(of, name, f"{used[name]:,}")
+        if (times := known_count(used.get(name))) is not None:
+            yield Fact(of, name, f"{times:,}")
 
 
 def _tokens(of: str, used: Mapping[str, Any]) -> Iterator[Fact]:
     for name in ("input_tokens", "output_tokens"):
-        value = used.get(name)
-        yield Fact(of, name.replace("_", " "), f"{value:,}" if isinstance(value, int) else "unknown")
+        value = known_count(used.get(name))
+        yield Fact(of, name.replace("_", " "), "unknown" if value is None else f"{value:,}")

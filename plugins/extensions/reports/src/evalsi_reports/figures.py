@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from .values import number
+
 _SMALL = 0.001
 
 
@@ -51,16 +53,20 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def usd(value: Any, unknown: int = 0) -> str:
     """Money; `unknown` where nobody knows, and what is known of it where only a part is."""
-    if not isinstance(value, int | float):
+    known = number(value)
+    if known is None:
         return "unknown"
+    value = known
     whole, _, cents = f"{value:,.{2 if abs(value) >= 1 else 4}f}".partition(".")
     return f"{'at least ' if unknown else ''}${whole}.{cents.rstrip('0').ljust(2, '0')}"
 
 
 def milliseconds(value: Any) -> str:
     """A time in the unit that people read."""
-    if not isinstance(value, int | float):
+    known = number(value)
+    if known is None:
         return "–"
+    value = known
     return f"{value:,.0f} ms" if value < 1000 else seconds(value / 1000)
 
 

@@ -12,10 +12,10 @@ from .columns import ERROR, OUTCOMES, Column, Kind, Marks, Numbers, Rows
 from .head import Head
 from .reasons import Reasons
 from .results import Results
+from .values import number, objects, one_object
 
 _USED = ("latency_ms", "cost_usd", "input_tokens", "output_tokens")
-# Beyond it a number is no measurement; JSON may hold integers that no float can.
-_MOST = 1e300
+_MOST_TRIALS = 1_000_000
 _ENTRY = Mapping[str, Any]
 
 
@@ -67,13 +67,13 @@ def fold(results: Results) -> Folded:
 
 def trial_of(record: _ENTRY) -> int:
     """The trial that a record of the file stands for."""
-    run = _object(_object(record.get("provenance")).get("run"))
+    run = one_object(one_object(record.get("provenance")).get("run"))
     return whole_trial(run.get("trial"))
 
 
 def whole_trial(trial: Any) -> int:
     """The number of a trial, from 1 on; 1 where none is told."""
-    return trial if isinstance(trial, int) and trial > 0 else 1
+    return trial if type(trial) is int and 0 < trial <= _MOST_TRIALS else 1
 
 
 class _Folding:
@@ -108,7 +108,7 @@ class _Folding:
             row = self._rows.place(record_id, whole_trial(result.get("trial")))
             self._marks[evaluator][row] = mark
         if mark == OUTCOMES["scored"]:
-            for score in result.get("scores") or ():
+            for score in objects(result.get("scores")):
                 self._score(row, evaluator, score)
         else:
             (self._errors if mark == ERROR else self._skips).add(row, result)
@@ -119,15 +119,13 @@ class _Folding:
         usage = record.get("usage")
         if isinstance(usage, dict):
             for name, numbers in self._usage.items():
-                if (value := _number(usage.get(name))) is not None:
+                if (value := number(usage.get(name))) is not None:
                     numbers[row] = value
 
     def reply(self, reply: _ENTRY) -> None:
         self._replies += 1
 
-    def _score(self, row: int, evaluator: str, score: Any) -> None:
-        if not isinstance(score, dict):
-            return
+    def _score(self, row: int, evaluator: str, score: _ENTRY) -> None:
         metric = str(score.get("name"))
         if row < 0:
             self._whole[metric] = score
@@ -141,5 +139,5 @@ class _Folding:
             return
         if kind == "label":
             column[row] = column.labels.setdefault(str(score.get("label")), len(column.labels))
-        elif (value := _number(score["value"] if kind == "number" else score["passed"] is True)) is not None:
+        elif (value := number(score["value"] if kind == "number" else float(score["passed"] is True))) is not None:
             column[row] = value

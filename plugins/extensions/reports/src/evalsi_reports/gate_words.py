@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .figures import counted, figure
 from .shown_text import one_line
+from .values import count, number
 
 _STATS = {
     "mean": "mean",
@@ -86,7 +87,7 @@ def gates_sentence(gates: Sequence[Gate]) -> str:
 
 def _gate(entry: Mapping[str, Any]) -> Gate:
     verdict = str(entry.get("verdict"))
-    least, most = _number(entry.get("min")), _number(entry.get("max"))
+    least, most = number(entry.get("min")), number(entry.get("max"))
     stat = str(entry.get("stat") or "mean")
     return Gate(
         metric=one_line(str(entry.get("metric"))),
@@ -95,15 +96,15 @@ def _gate(entry: Mapping[str, Any]) -> Gate:
         asks=_asks(entry, stat, least, most),
         # What is not known to have passed has not.
         verdict=verdict if verdict in VERDICTS else "undecided",
-        value=_number(entry.get("value")),
+        value=number(entry.get("value")),
         # The interval is that of the mean, and says nothing of a count.
-        low=_number(entry.get("low")) if stat in _OF_THE_MEAN else None,
-        high=_number(entry.get("high")) if stat in _OF_THE_MEAN else None,
+        low=number(entry.get("low")) if stat in _OF_THE_MEAN else None,
+        high=number(entry.get("high")) if stat in _OF_THE_MEAN else None,
         least=least,
         most=most,
-        n=_count(entry.get("n")),
-        errors=_count(entry.get("errors")),
-        skipped=_count(entry.get("skipped")),
+        n=count(entry.get("n")),
+        errors=count(entry.get("errors")),
+        skipped=count(entry.get("skipped")),
         reason=one_line(str(entry.get("reason") or ""), 600),
     )
 
@@ -115,7 +116,7 @@ def _asks(entry: Mapping[str, Any], stat: str, least: float | None, most: float 
         bounds.append(f"{name} ≥ {_bound(least)}")
     if most is not None:
         bounds.append(f"{name} ≤ {_bound(most)}")
-    drop = _number(entry.get("max_drop"))
+    drop = number(entry.get("max_drop"))
     if drop is not None:
         clearly = "significantly " if entry.get("significant") else ""
         than = f"{clearly}more than {_bound(drop)}" if drop else f"{clearly}at all"
@@ -132,11 +133,3 @@ def _slice(value: Any) -> str:
     if isinstance(value, dict):
         return one_line(", ".join(f"{key} = {one}" for key, one in value.items()))
     return one_line(str(value)) if value else ""
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) else 0

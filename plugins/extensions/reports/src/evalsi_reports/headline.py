@@ -15,6 +15,7 @@ from .folding import Folded
 from .gate_words import Gate, gates_sentence
 from .metrics import Metric
 from .shown_text import one_line
+from .values import known_count, number
 
 _MOST_NAMES = 5
 _WORDS = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}
@@ -113,10 +114,13 @@ def _why(metric: Metric) -> str:
 
 
 def _stopped_early(stopped: dict[str, Any]) -> str:
-    rate = stopped.get("error_rate")
-    at = f" at an error rate of {rate:g}" if isinstance(rate, int | float) else ""
-    items, of = stopped.get("items"), stopped.get("of")
-    told = f" after {items:,} of {of:,} items" if isinstance(items, int) and isinstance(of, int) else ""
+    rate, items, of = (
+        number(stopped.get("error_rate")),
+        known_count(stopped.get("items")),
+        known_count(stopped.get("of")),
+    )
+    at = f" at an error rate of {rate:g}" if rate is not None else ""
+    told = f" after {items:,} of {of:,} items" if items is not None and of is not None else ""
     return f"The run stopped by itself{told}, since its gates were decided{at}."
 
 

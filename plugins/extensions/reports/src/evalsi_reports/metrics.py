@@ -13,6 +13,7 @@ from evalsi_kernel.moments import Moments
 
 from .columns import CANCELLED, ERROR, SKIPPED, Column
 from .folding import Folded
+from .values import count, known_count, number, one_object, text
 
 
 class Metric(NamedTuple):
@@ -81,30 +82,29 @@ def metrics_of(folded: Folded) -> list[Metric]:
 
 def metric_of(summary: Mapping[str, Any], folded: Folded | None = None) -> Metric:
     """A metric from its summary, with its scores where they are known; what a summary lacks is unknown."""
-    ci = summary.get("ci")
-    interval: Mapping[str, Any] = ci if isinstance(ci, dict) else {}
+    interval = one_object(summary.get("ci"))
     name, evaluator = str(summary.get("metric")), str(summary.get("evaluator") or "")
-    labels = summary.get("labels")
-    bill = summary.get("judge")
+    labels = {label: count(times) for label, times in one_object(summary.get("labels")).items() if count(times)}
+    bill, better = summary.get("judge"), summary.get("higher_is_better")
     return Metric(
         name=name,
         evaluator=evaluator,
         ref=folded.refs.get(evaluator, evaluator) if folded else evaluator,
         kind=str(summary.get("kind") or "number"),
-        n=_count(summary.get("n")),
-        mean=_number(summary.get("mean")),
-        std=_number(summary.get("std")),
-        low=_number(interval.get("low")),
-        high=_number(interval.get("high")),
-        level=_number(interval.get("level")),
-        method=interval.get("method"),
-        skipped=_count(summary.get("skipped")),
-        errors=_count(summary.get("errors")),
-        cancelled=_count(summary.get("cancelled")),
-        labels=labels if isinstance(labels, dict) else {},
-        unit=summary.get("unit"),
-        higher_is_better=summary.get("higher_is_better"),
-        clusters=summary.get("clusters"),
+        n=count(summary.get("n")),
+        mean=number(summary.get("mean")),
+        std=number(summary.get("std")),
+        low=number(interval.get("low")),
+        high=number(interval.get("high")),
+        level=number(interval.get("level")),
+        method=text(interval.get("method")) or None,
+        skipped=count(summary.get("skipped")),
+        errors=count(summary.get("errors")),
+        cancelled=count(summary.get("cancelled")),
+        labels=labels,
+        unit=text(summary.get("unit")) or None,
+        higher_is_better=better if isinstance(better, bool) else None,
+        clusters=known_count(summary.get("clusters")),
         bill=bill if isinstance(bill, dict) else None,
         column=folded.columns.get(name) if folded else None,
     )
@@ -132,11 +132,3 @@ def _from_scores(name: str, column: Column, folded: Folded) -> Metric:
         "higher_is_better": True if column.kind == "pass" else None,
     }
     return metric_of(summary, folded)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) else 0

@@ -11,6 +11,7 @@ from typing import Any
 from .figures import counted
 from .report import ReportData
 from .shown_text import json_text, one_line
+from .values import known_count, objects, one_object
 
 _MOST_PACKS = 40
 
@@ -20,10 +21,10 @@ def short_facts(report: ReportData) -> list[tuple[str, str]]:
     manifest = report.manifest
     facts = [("target", target_name(manifest)), ("judge", judge_name(manifest)), ("data", _data_name(manifest))]
     facts.append(("finished", _moment(manifest.get("finished_at"))))
-    source = _object(manifest.get("source"))
+    source = one_object(manifest.get("source"))
     facts += [("commit", str(source.get("commit") or "")[:12]), ("branch", str(source.get("branch") or ""))]
     facts.append(("pull request", str(source.get("pull_request") or "")))
-    labels = _object(manifest.get("labels"))
+    labels = one_object(manifest.get("labels"))
     facts.append(("labels", ", ".join(f"{key}={value}" for key, value in labels.items())))
     return [(name, one_line(text, 120)) for name, text in facts if text]
 
@@ -39,8 +40,8 @@ def blocks(report: ReportData) -> list[tuple[str, str]]:
     found = []
     params = {
         str(one.get("name")): one["params"]
-        for one in _objects(manifest.get("evaluators"))
-        if _object(one.get("params"))
+        for one in objects(manifest.get("evaluators"))
+        if one_object(one.get("params"))
     }
     if params:
         found.append(("Params of evaluators", json_text(params)))
@@ -53,7 +54,7 @@ def blocks(report: ReportData) -> list[tuple[str, str]]:
 
 def target_name(manifest: Mapping[str, Any]) -> str:
     """The target in a few words; "" where there was none."""
-    target = _object(manifest.get("target"))
+    target = one_object(manifest.get("target"))
     named = target.get("model") or target.get("name") or target.get("url") or target.get("command") or ""
     kind = target.get("connector") or target.get("provider") or target.get("type") or target.get("kind") or ""
     return " · ".join(str(part) for part in (kind, named) if part)
@@ -61,8 +62,8 @@ def target_name(manifest: Mapping[str, Any]) -> str:
 
 def judge_name(manifest: Mapping[str, Any]) -> str:
     """The judge's model; "" where none was asked."""
-    roles = _object(_object(manifest.get("judge")).get("roles"))
-    return ", ".join(dict.fromkeys(str(_object(role).get("model")) for role in roles.values()))
+    roles = one_object(one_object(manifest.get("judge")).get("roles"))
+    return ", ".join(dict.fromkeys(str(one_object(role).get("model")) for role in roles.values()))
 
 
 def _versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -72,52 +73,44 @@ def _versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Started", _moment(manifest.get("started_at"))
     yield "Finished", _moment(manifest.get("finished_at"))
     yield "Evals.si", str(manifest.get("evalsi_version") or "")
-    dataset = _object(manifest.get("dataset"))
+    dataset = one_object(manifest.get("dataset"))
     yield "Data", str(dataset.get("source") or "")
-    if isinstance(dataset.get("records"), int):
-        yield "Records read", f"{dataset['records']:,}"
+    if (read := known_count(dataset.get("records"))) is not None:
+        yield "Records read", f"{read:,}"
     yield "Data, SHA-256", str(dataset.get("sha256") or "not read to the end")
     yield "Target", target_name(manifest)
     yield "Trials", str(manifest.get("trials") or "")
     yield "Spec, SHA-256", str(manifest.get("spec_sha256") or "")
-    if isinstance(manifest.get("kept"), int) and manifest["kept"]:
-        yield "Kept from an earlier attempt", counted(manifest["kept"], "item")
-    for role, settings in _object(_object(manifest.get("judge")).get("roles")).items():
-        told = _object(settings)
+    if kept := known_count(manifest.get("kept")):
+        yield "Kept from an earlier attempt", counted(kept, "item")
+    for role, settings in one_object(one_object(manifest.get("judge")).get("roles")).items():
+        told = one_object(settings)
         yield f"Model, {role}", ", ".join(f"{key} {value}" for key, value in told.items() if value is not None)
-    for evaluator in _objects(manifest.get("evaluators")):
+    for evaluator in objects(manifest.get("evaluators")):
         yield f"Evaluator {one_line(str(evaluator.get('name')), 60)}", str(evaluator.get("ref") or "")
-    for pack in _objects(manifest.get("packs"))[:_MOST_PACKS]:
+    for pack in objects(manifest.get("packs"))[:_MOST_PACKS]:
         lock = str(pack.get("lock_sha256") or "")
         yield (
             f"Pack {one_line(str(pack.get('name')), 60)}",
             f"{pack.get('version')}{f' · lock {lock[:16]}' if lock else ''}",
         )
-    summary = _object(manifest.get("summary"))
+    summary = one_object(manifest.get("summary"))
     yield (
         "Intervals",
         ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in summary.items() if value is not None),
     )
-    host = _object(manifest.get("host"))
+    host = one_object(manifest.get("host"))
     yield "Host", ", ".join(f"{key} {value}" for key, value in host.items() if value is not None)
-    source = _object(manifest.get("source"))
+    source = one_object(manifest.get("source"))
     for key in ("commit", "branch", "pull_request", "url", "ci"):
         yield key.replace("_", " ").capitalize(), str(source.get(key) or "")
 
 
 def _data_name(manifest: Mapping[str, Any]) -> str:
-    return str(_object(manifest.get("dataset")).get("source") or "")
+    return str(one_object(manifest.get("dataset")).get("source") or "")
 
 
 def _moment(value: Any) -> str:
     """2026-11-29T22:10:03.123+00:00 as 2026-11-29 22:10:03 UTC."""
     text = str(value or "")
     return f"{text[:10]} {text[11:19]} UTC" if text.endswith("+00:00") and len(text) >= 19 else text
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

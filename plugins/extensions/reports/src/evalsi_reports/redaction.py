@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalsi_kernel.errors import UsageError
 from evalsi_protocol.error_codes import ERROR_CODES
 
+from .values import one_object
+
 if TYPE_CHECKING:
     from .head import Head
 
@@ -62,7 +64,7 @@ class Redaction(NamedTuple):
         hidden |= {"output"} if self.outputs else set()
         hidden |= set() if self.keeps_metadata else {"metadata"}
         shown = {key: value for key, value in record.items() if key not in hidden}
-        run = (record.get("provenance") or {}).get("run")
+        run = one_object(record.get("provenance")).get("run")
         if isinstance(run, dict):
             error = run.get("error")
             shown["provenance"] = {"run": {"trial": run.get("trial"), "error": error and _error(error)}}

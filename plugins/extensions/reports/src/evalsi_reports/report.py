@@ -21,6 +21,7 @@ from .redaction import Redaction
 from .results import Results
 from .shown_text import one_line
 from .trials import TrialShares, failed_trials, most_trials, trial_shares
+from .values import objects
 
 # More rows than these are counted and drawn in charts, but not shown one by one.
 MAX_ROWS = 10_000
@@ -132,8 +133,7 @@ def read_report(
 
 
 def _slice(entry: Mapping[str, Any]) -> Slice:
-    summaries = entry.get("summaries")
-    metrics = tuple(metric_of(one) for one in summaries if isinstance(one, dict)) if isinstance(summaries, list) else ()
+    metrics = tuple(metric_of(one) for one in objects(entry.get("summaries")))
     return Slice(one_line(str(entry.get("by"))), one_line(str(entry.get("value"))), metrics)
 
 

@@ -14,6 +14,7 @@ from evalsi_kernel.errors import ConfigError
 from .document import members
 from .head import Head
 from .redaction import Redaction
+from .values import objects
 
 SCHEMA_VERSION = 1
 LISTED = frozenset({"results", "records", "judge_replies"})
@@ -67,10 +68,10 @@ class Results:
         return self._redaction.of_head(
             Head(
                 manifest,
-                _objects(head.get("summaries")),
+                tuple(objects(head.get("summaries"))),
                 verdict if isinstance(verdict, str) else None,
-                _objects(head.get("gates")),
-                _objects(head.get("slices")),
+                tuple(objects(head.get("gates"))),
+                tuple(objects(head.get("slices"))),
             )
         )
 
@@ -82,7 +83,3 @@ class Results:
             )
         if version != SCHEMA_VERSION:
             raise ConfigError(f"{self.path} is no results file: its schema_version is {version!r}.", _MEND)
-
-
-def _objects(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
