@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from evalsi_kernel.toml_tables import FilledLine, Misfit, Table
 
 from .reply_paths import ReplyPath
 from .spec_secrets import check_variables
-from .template import PLACE
+from .template import PLACE, check_names
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
+
+
+def _words(value: Any) -> Any:
+    """Refuse in one sentence what is neither of the two forms."""
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(word, str) for word in value)):
+        return value
+    raise Misfit("must be one text, or a list of texts", "Put every part in quotes.")
 
 
 def _names(value: list[str]) -> list[str]:
@@ -30,7 +37,7 @@ def _names(value: list[str]) -> list[str]:
 class CommandOptions(Table):
     """A program, which gets a record's input and writes the output."""
 
-    command: list[str] | str = Field(
+    command: Annotated[list[str] | str, BeforeValidator(_words)] = Field(
         description="the program and its arguments, a list or one text; {{input}} in an argument is filled"
     )
     shell: bool = Field(default=False, description="a shell reads the text, which then has no places")
@@ -52,6 +59,8 @@ class CommandOptions(Table):
     def _is_command(cls, command: list[str] | str) -> list[str] | str:
         if not command or not command[0].strip():
             raise Misfit("names no program")
+        for word in [command] if isinstance(command, str) else command:
+            check_names(word)
         if any("\0" in word for word in command):
             raise Misfit("has a character of no value (NUL) in it")
         if isinstance(command, str):

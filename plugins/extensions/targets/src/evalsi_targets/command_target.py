@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
@@ -83,6 +84,7 @@ class CommandPerRecord(Command):
                 "A value has a character of no value (NUL) in it, which no argument may have.",
                 "Take the input from stdin.",
                 blame="record",
+                tokens=NO_TOKENS,
             )
         return argument
 

@@ -16,7 +16,7 @@ from evalsi_kernel.toml_tables import FilledLine, Line, Misfit, Table
 from .json_template import JsonTemplateText
 from .reply_paths import ReplyPath
 from .spec_secrets import check_headers, check_query
-from .template import PLACE
+from .template import PLACE, check_places
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"content-length", "transfer-encoding", "host", "connection"})
@@ -48,7 +48,7 @@ class HttpOptions(Table):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        filled = PLACE.sub("x", url)
+        filled = PLACE.sub("x", check_places(url))
         try:
             parts = urlsplit(filled)
             _ = parts.port  # It is read only when it is asked for, and may be no number.

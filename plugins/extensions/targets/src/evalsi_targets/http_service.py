@@ -6,6 +6,7 @@ It must not know what is served.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from .template import PLACE, as_text, filled, value_at
 
 MAX_REPLY_BYTES = 32 * 2**20
 _EXCERPT_BYTES = 8_192
+_LONG_BYTES = 2**20
 _CONNECT_TIMEOUT_S = 15.0
 _KEEP_ALIVE_S = 15.0
 
@@ -120,8 +122,10 @@ class HttpService:
             raise connection_error(cause, self._whose) from cause
 
     async def _asked(self, url: str, body: bytes | None) -> _Reply:
+        # A long one is sent in pieces, so that it does not hold up the loop.
+        data = body if body is None or len(body) < _LONG_BYTES else io.BytesIO(body)
         # No redirect is followed: what a header holds goes to the address that it was given for.
-        async with self._session.request(self._options.method, url, data=body, allow_redirects=False) as response:
+        async with self._session.request(self._options.method, url, data=data, allow_redirects=False) as response:
             if not 200 <= response.status < 300:
                 content = await response.content.read(_EXCERPT_BYTES)
                 response.close()

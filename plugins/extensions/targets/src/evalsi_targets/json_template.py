@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from evalsi_kernel.toml_tables import Misfit
 
-from .template import PLACE, as_text, value_at
+from .template import PLACE, as_text, check_places, value_at
 
 
 class _Place(NamedTuple):
@@ -74,6 +74,7 @@ def _is_within_quotes(text: str, within: bool) -> bool:
 
 
 def _readable(text: str) -> str:
+    check_places(text)
     try:
         JsonTemplate(text)
     except (ValueError, RecursionError) as cause:

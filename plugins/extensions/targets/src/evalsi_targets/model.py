@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import Field
 
-from evalsi_kernel.broker.ask import Ask
+from evalsi_kernel.broker.ask import NO_TOKENS, Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 from evalsi_kernel.toml_tables import FilledLine, Table
 
-from .template import filled
+from .template import TemplateText, filled
 
 
 class ModelOptions(Table):
@@ -26,7 +26,7 @@ class ModelOptions(Table):
     base_url: FilledLine | None = Field(default=None, description="where the provider answers; else its public address")
     api_key_env: FilledLine | None = Field(default=None, description='the variable that holds the key; "none" for none')
     system_prompt: str | None = Field(default=None, description="what the model is told first")
-    prompt: str | None = Field(
+    prompt: TemplateText | None = Field(
         default=None, description="the question, with {{input}} or {{metadata.key}} in it; else the record's input"
     )
     max_tokens: int = Field(default=16_000, ge=1, description="the most that a reply may take, reasoning included")
@@ -101,6 +101,7 @@ class Model:
             f"The record {what}, so the model cannot be asked.",
             "Map a column to input, or write a prompt that names the parts: {{input.question}}.",
             blame="record",
+            tokens=NO_TOKENS,
         )
 
 
@@ -112,5 +113,6 @@ def _message(message: Mapping[str, Any]) -> dict[str, str]:
             "A message of the input has no text as its content, which is all that a model is asked with.",
             "Write the content as text.",
             blame="record",
+            tokens=NO_TOKENS,
         )
     return {"role": str(message["role"]), "content": content}

@@ -8,12 +8,39 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator
+
+from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.mapping import MISSING, reach
+from evalsi_kernel.mapping import FIELDS, MISSING, reach
+from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.toml_tables import Misfit
 
+_BRACES = re.compile(r"\{\{[^{}]*\}\}")
 PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.\-]*)\s*\}\}")
+
+
+def check_places(template: str) -> str:
+    """The template, whose braces all are places that name what a record may have; raises `Misfit`."""
+    for found in _BRACES.finditer(template):
+        if not PLACE.fullmatch(found[0]):
+            raise Misfit(f"has {found[0]}, which is no place", "Write it as {{input}} or {{metadata.key}}.")
+    check_names(template)
+    return template
+
+
+def check_names(template: str) -> None:
+    """See that places name what a record may have; raises `Misfit`. Other braces may be meant for somebody else."""
+    for found in PLACE.finditer(template):
+        field = found[1].split(".")[0]
+        if field not in FIELDS:
+            meant = did_you_mean(field, FIELDS) or f"Write {{{{metadata.{found[1]}}}}} for a column that is not mapped."
+            raise Misfit(f"has {found[0]}, and a record has no field {field}", meant)
+
+
+TemplateText = Annotated[str, AfterValidator(check_places)]
 
 
 def filled(template: str, record: Mapping[str, Any], shown: Callable[[Any], str] | None = None) -> str:
@@ -44,6 +71,7 @@ def value_at(record: Mapping[str, Any], name: str) -> Any:
             f"The record has no {name}, which the template names.",
             "Map a column to it, or name another.",
             blame="record",
+            tokens=NO_TOKENS,
         )
     return content
 
