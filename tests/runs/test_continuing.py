@@ -67,7 +67,7 @@ def test_what_the_log_holds_is_not_asked_again(tmp_path: Path) -> None:
         seen = len(vendor.requests)
         done = run(tmp_path)
         asked_again = questions(vendor.requests[seen:])
-    assert f"{progress.count_done()} of {COUNT} kept, {COUNT - progress.count_done()} to go" in done.err
+    assert f"{progress.done} of {COUNT} kept, {COUNT - progress.done} to go" in done.err
     assert kept
     assert not [item for item in kept if any(f"Question {item}?" in prompt for prompt in asked_again)]
 

@@ -34,9 +34,9 @@ def test_a_log_cut_anywhere_holds_every_whole_frame_and_takes_more(
         os.truncate(path, cut)
         whole = sum(end <= cut for end in ends[1:])
         log = EventLog(path)
-        assert [log.read(event.offset) for event in log.events()] == bodies[:whole]
+        assert [log.read(offset) for offset, _, _, _ in log.events()] == bodies[:whole]
         log.append(SCORED, 9, {"more": True})
-        assert [event.item for event in log.events()] == [*range(whole), 9]
+        assert [item for _, _, _, item in log.events()] == [*range(whole), 9]
         log.close()
 
 
@@ -50,7 +50,7 @@ def test_a_damaged_byte_ends_the_log_before_its_frame(bodies: list[dict[str, str
         content[at] ^= 0xFF
         path.write_bytes(content)
         log = EventLog(path)
-        assert [log.read(event.offset) for event in log.events()] == bodies[: sum(end <= at for end in ends[1:])]
+        assert [log.read(offset) for offset, _, _, _ in log.events()] == bodies[: sum(end <= at for end in ends[1:])]
         log.close()
 
 
@@ -58,7 +58,7 @@ def test_kind_item_and_failure_are_known_without_reading_a_body(tmp_path: Path) 
     log = EventLog(tmp_path / "events")
     log.append(NOTE, 0, {"note": "run"})
     log.append(GENERATED, 7, {"error": {}}, failed=True)
-    assert [(event.kind, event.item, event.failed) for event in log.events()] == [
+    assert [(kind, item, failed) for _, kind, failed, item in log.events()] == [
         (NOTE, 0, False),
         (GENERATED, 7, True),
     ]
@@ -80,4 +80,4 @@ def test_a_full_disk_is_told_and_leaves_the_log_as_it_was(tmp_path: Path) -> Non
     os.dup2(os.open("/dev/full", os.O_RDWR), full._file)
     with pytest.raises(OutputError, match="cannot be written"):
         full.append(GENERATED, 1, {"output": "b"})
-    assert [event.item for event in log.events()] == [0]
+    assert [item for _, _, _, item in log.events()] == [0]

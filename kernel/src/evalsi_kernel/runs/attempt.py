@@ -6,8 +6,8 @@ It must not know how a run begins, nor what its numbers are.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from evalsi_kernel.chunks import Outcome
@@ -29,14 +29,17 @@ class Attempt:
     Args:
         progress: of the run.
         order: the items in the order in which they are taken up.
-        generation: asks the target.
-        scoring: scores its answers.
         pools: of the evaluators.
         halt: why no more calls are made, once there is a reason.
         at_once: calls to the target at once.
         again: whether to do what failed once more.
         following: tells when the gates are decided; None where that ends nothing.
         on_done: hears how many items are done.
+
+    Attributes:
+        generation: asks the target; who made the attempt sets it.
+        scoring: scores its answers; set likewise.
+        done: how many items are done.
     """
 
     def __init__(
@@ -72,35 +75,45 @@ class Attempt:
             max_s: after so long no new call is made.
         """
         self._begin()
-        async with _repeated(self._progress.sync, SYNC_S), _after(max_s, self._out_of_time):
+        with _after(max_s, self._out_of_time):
             working, stopping = asyncio.create_task(self._work()), asyncio.create_task(stop.wait())
+            syncing = asyncio.create_task(self._sync_again_and_again())
             try:
-                await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not working.done():
+                await asyncio.wait({working, stopping, syncing}, return_when=asyncio.FIRST_COMPLETED)
+                if stopping.done() and not working.done():
                     self._halt.by(STOPPED)
                     await asyncio.wait({working}, timeout=GRACE_S)
-                if working.done():
-                    await working
+                for task in (working, syncing):
+                    if task.done():
+                        task.result()  # Or what it raised.
                 return not stop.is_set()
             finally:
-                await self._end(working, stopping)
+                await self._end(working, stopping, syncing)
 
-    async def _end(self, working: asyncio.Task[None], stopping: asyncio.Task[bool]) -> None:
-        if not working.done():
+    async def _sync_again_and_again(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_S)
+            # Also when this is cancelled: the log must not be closed meanwhile.
+            await _finished_in_thread(self._progress.sync)
+
+    async def _end(self, *tasks: asyncio.Task[Any]) -> None:
+        if not tasks[0].done():
             await asyncio.gather(*(pool.cancel(GRACE_S) for pool in self._pools))
-        for task in (working, stopping):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(working, stopping, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _begin(self) -> None:
         """Take in what earlier attempts did."""
-        for item in self._order:
-            if self._progress.is_done(item) and not (self._again and self._progress.has_failed(item)):
-                self._note_done(item, self._outcomes_before(item))
+        if self._following is None:
+            self.done = self._progress.done - (self._progress.failed if self._again else 0)
+            if self.done:
+                self._on_done(self.done)
+            return
+        for item in self._progress.finished(self._order, again=self._again):
+            self._note_done(item, self._outcomes_before(item))
 
     def _outcomes_before(self, item: int) -> Mapping[int, Outcome]:
-        if self._following is None:
-            return {}
         scored = self._progress.scored(item)
         if scored is not None:
             return {session: tuple(outcome) for session, outcome in scored["outcomes"].items()}
@@ -109,7 +122,8 @@ class Attempt:
     async def _work(self) -> None:
         async def feed() -> None:
             await self._put_kept()
-            await self.generation.run(self._to_generate(), self._at_once)
+            to_generate = self._progress.to_generate(self._order, again=self._again)
+            await self.generation.run(to_generate, self._at_once)
             await self.scoring.end()
 
         try:
@@ -121,29 +135,18 @@ class Attempt:
 
     async def _put_kept(self) -> None:
         """Have scored what an earlier attempt generated."""
-        for item in self._order:
-            progress = self._progress
-            if not progress.is_generated(item) or progress.generation_failed(item):
-                continue
-            scored = progress.scored(item)
-            if scored is not None and not (self._again and progress.has_failed(item)):
-                continue
-            before = {} if scored is None else scored["outcomes"]
-            kept = {session: tuple(outcome) for session, outcome in before.items() if outcome[0] != "error"}
-            await self.scoring.put(Ready(item, progress.generated(item) or {}, kept))
-
-    def _to_generate(self) -> Iterator[int]:
         progress = self._progress
-        for item in self._order:
-            if not progress.is_generated(item) or (self._again and progress.generation_failed(item)):
-                yield item
+        for item in progress.to_score(self._order, again=self._again):
+            scored = progress.scored(item) or {"outcomes": {}}
+            kept = {session: tuple(of) for session, of in scored["outcomes"].items() if of[0] != "error"}
+            await self.scoring.put(Ready(item, progress.generated(item) or {}, kept, scored.get("asked", {})))
 
     async def answered(self, item: int, answer: dict[str, Any]) -> None:
         """Take an answer that is written down; a failure is the outcome of every evaluator."""
         if "error" in answer:
             self._note_done(item, self._failed_for_all(answer))
         else:
-            await self.scoring.put(Ready(item, answer, {}))
+            await self.scoring.put(Ready(item, answer))
 
     def scored(self, item: int, outcomes: Mapping[int, Outcome]) -> None:
         """Take in outcomes that are written down."""
@@ -176,25 +179,18 @@ def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     return failure
 
 
-@asynccontextmanager
-async def _repeated(act: Callable[[], None], every_s: float) -> AsyncIterator[None]:
-    """Do something again and again, in a thread, until the block is left."""
-
-    async def repeat() -> None:
-        while True:
-            await asyncio.sleep(every_s)
-            await asyncio.to_thread(act)
-
-    task = asyncio.create_task(repeat())
+async def _finished_in_thread(act: Callable[[], None]) -> None:
+    """Do something in a thread, and come back only once it is done."""
+    doing = asyncio.create_task(asyncio.to_thread(act))
     try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait({doing})
+        raise
 
 
-@asynccontextmanager
-async def _after(seconds: float | None, act: Callable[[], None]) -> AsyncIterator[None]:
+@contextmanager
+def _after(seconds: float | None, act: Callable[[], None]) -> Iterator[None]:
     """Do something once so much time has passed within the block."""
     timer = None if seconds is None else asyncio.get_running_loop().call_later(seconds, act)
     try:

@@ -77,7 +77,7 @@ def _opened(folder: RunFolder, items: int) -> Begun:
     except BaseException:
         folder.unlock()
         raise
-    return Begun(folder, log, progress, History(folder, progress), progress.count_done())
+    return Begun(folder, log, progress, History(folder, progress), progress.done)
 
 
 def _began(request: RunRequest, begun: Begun, inputs: Mapping[str, Any]) -> Begun:

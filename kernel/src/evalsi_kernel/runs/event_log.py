@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgpack
 
@@ -23,22 +23,11 @@ NOTE, GENERATED, SCORED, REPLY = 0, 1, 2, 3
 _HEAD = struct.Struct(">IIBBI")
 """Length of the body, CRC-32 of all that follows it, kind, flag, item."""
 _CHECKED_FROM = 8
+_READ_BYTES = 1024
+"""Most frames are shorter, so that they are read in one go."""
 
-
-class Event(NamedTuple):
-    """One frame without its body.
-
-    Args:
-        offset: of the frame in the file.
-        kind: NOTE, GENERATED, SCORED or REPLY.
-        failed: whether it tells of an error.
-        item: number of the item; 0 where it is of no item.
-    """
-
-    offset: int
-    kind: int
-    failed: bool
-    item: int
+Event = tuple[int, int, bool, int]
+"""A frame without its body: its offset in the file, its kind, whether it tells of an error, its item or 0."""
 
 
 class EventLog:
@@ -47,6 +36,9 @@ class EventLog:
     Args:
         path: of the file; it is made where there is none.
 
+    Attributes:
+        dropped_bytes: how many of the file's last bytes were no whole frame, once `events` has come to them.
+
     Raises:
         ConfigError: `run.log`; the file is no log, or of another version.
         OutputError: it cannot be written.
@@ -54,6 +46,7 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.dropped_bytes = 0
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self._end = os.fstat(self._file).st_size
@@ -78,11 +71,12 @@ class EventLog:
                     end = at + head_size + length
                     if end > size or crc32(view[at + _CHECKED_FROM : end]) != crc:
                         break
-                    yield Event(at, kind, flag != 0, item)
+                    yield at, kind, flag != 0, item
                     at = end
         if at < size:
             os.ftruncate(self._file, at)
             self._end = at
+            self.dropped_bytes += size - at
 
     def append(self, kind: int, item: int, body: Any, *, failed: bool = False) -> int:
         """Append a frame; returns its offset. Raises `OutputError` when the disk is full; the log is then as before."""
@@ -101,8 +95,11 @@ class EventLog:
 
     def read(self, offset: int) -> Any:
         """The body of the frame at an offset."""
-        length = _HEAD.unpack(os.pread(self._file, _HEAD.size, offset))[0]
-        return msgpack.unpackb(os.pread(self._file, length, offset + _HEAD.size), strict_map_key=False)
+        frame = os.pread(self._file, _READ_BYTES, offset)
+        end = _HEAD.size + _HEAD.unpack_from(frame)[0]
+        if end > len(frame):
+            frame = os.pread(self._file, end, offset)
+        return msgpack.unpackb(frame[_HEAD.size : end], strict_map_key=False)
 
     def sync(self) -> None:
         """Have the disk hold what the system holds; raises `OutputError`."""

@@ -19,6 +19,7 @@ from evalsi_kernel.gates.spec import slice_value
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.pack_info import OutputInfo
 from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
+from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.summaries import Summary
@@ -42,19 +43,29 @@ def entries_of(scored: Mapping[str, Any]) -> Iterator[tuple[int, Entry]]:
 
 
 def folded(
-    progress: Progress, records: RecordStore, trials: int, instances: Sequence[Instance], broker: Broker | None
+    progress: Progress,
+    records: RecordStore,
+    trials: int,
+    instances: Sequence[Instance],
+    *,
+    broker: Broker | None,
+    usage: TargetUsage,
 ) -> Iterator[tuple[Chunk, list[dict[str, Any]]]]:
     """The items of a run in order, a few hundred at a time, as an evaluation's answered chunks, and their records.
 
-    The ledger of the broker is begun anew, and booked with what the log says.
+    The ledger of the broker is begun anew, and booked with what the log says; `usage` gets what the target took.
     """
+    for failure in progress.replaced():
+        usage.add(failure)
     if broker is not None:
         broker.ledger = Ledger()
     sessions = [instance.session for instance in instances]
     for start in range(0, len(progress), ITEMS_AT_ONCE):
         items = range(start, min(start + ITEMS_AT_ONCE, len(progress)))
-        given = [_record(progress, records, trials, item) for item in items]
-        outcomes = [_outcomes(progress, item, sessions) for item in items]
+        answers = [progress.generated(item) for item in items]
+        bodies = [progress.scored(item) for item in items]
+        given = [_record(records, trials, item, usage, answer) for item, answer in zip(items, answers, strict=True)]
+        outcomes = [_outcomes(answer, scored, sessions) for answer, scored in zip(answers, bodies, strict=True)]
         ids = [
             id_on_the_wire(record["id"], item % trials + 1, trials) for item, record in zip(items, given, strict=True)
         ]
@@ -69,26 +80,29 @@ def folded(
         )
         chunk.columns = {session: [of_item[session] for of_item in outcomes] for session in sessions}
         if broker is not None:
-            for item, record_id in zip(items, ids, strict=True):
-                for session, entry in entries_of(progress.scored(item) or {}):
+            for scored, record_id in zip(bodies, ids, strict=True):
+                for session, entry in entries_of(scored or {}):
                     broker.ledger.book(session, record_id, entry)
         yield chunk, given
 
 
-def _record(progress: Progress, records: RecordStore, trials: int, item: int) -> dict[str, Any]:
+def _record(
+    records: RecordStore, trials: int, item: int, usage: TargetUsage, answer: Mapping[str, Any] | None
+) -> dict[str, Any]:
     number, trial = divmod(item, trials)
-    record, answer = records[number], progress.generated(item)
+    record = records[number]
     if answer is None:
         record.pop("output", None)
         return record
+    usage.add(answer)
     return record_of_item(record, answer, trial + 1)
 
 
-def _outcomes(progress: Progress, item: int, sessions: Sequence[int]) -> Mapping[int, Outcome]:
-    scored = progress.scored(item)
+def _outcomes(
+    answer: Mapping[str, Any] | None, scored: Mapping[str, Any] | None, sessions: Sequence[int]
+) -> Mapping[int, Outcome]:
     if scored is not None:
         return {session: tuple(outcome) for session, outcome in scored["outcomes"].items()}
-    answer = progress.generated(item)
     outcome = ("error", answer["error"]) if answer is not None and "error" in answer else _NOT_REACHED
     return dict.fromkeys(sessions, outcome)
 

@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Tokens
-from evalsi_kernel.broker.caller import Caller, CallFailed, Spent
+from evalsi_kernel.broker.caller import Caller, CallFailed
+from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.intake import MAX_RECORD_BYTES
 from evalsi_kernel.runs.items import answered, failed
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
@@ -35,11 +37,13 @@ class Halt:
     Attributes:
         error: an error that ends the run; None where it ends for another reason.
         reason: a sentence; "" as long as calls are made.
+        on_halt: is called once there is a reason.
     """
 
     def __init__(self) -> None:
         self.error: WireError | None = None
         self.reason = ""
+        self.on_halt: Callable[[], None] = lambda: None
 
     def __bool__(self) -> bool:
         return bool(self.reason)
@@ -48,6 +52,7 @@ class Halt:
         """Make no more calls; the first reason stands."""
         if not self.reason:
             self.reason, self.error = reason, error
+            self.on_halt()
 
 
 class Generation:
@@ -56,6 +61,7 @@ class Generation:
     Args:
         target: what is asked.
         caller: makes its calls within pace and budget.
+        is_bounded: whether the budget has a limit, so that the most that a call can take must be known.
         records: of the run.
         trials: of each record.
         progress: where answers are written down.
@@ -68,6 +74,7 @@ class Generation:
         target: Target,
         caller: Caller,
         *,
+        is_bounded: bool,
         records: RecordStore,
         trials: int,
         progress: Progress,
@@ -76,21 +83,30 @@ class Generation:
     ) -> None:
         self._target = target
         self._caller = caller
+        self._is_bounded = is_bounded
         self._records = records
         self._trials = trials
         self._progress = progress
         self._halt = halt
         self._on_answer = on_answer
+        self._waiting: set[asyncio.Task[Any]] = set()
 
     async def run(self, items: Iterator[int], at_once: int) -> None:
         """Ask about these items, so many at once, until there are none left or a reason to halt."""
+        self._halt.on_halt = self._wait_no_longer
         async with asyncio.TaskGroup() as tasks:
             for _ in range(at_once):
                 tasks.create_task(self._ask_in_turn(items))
 
+    def _wait_no_longer(self) -> None:
+        """End what waits for room in the budget, for its turn or for another try: it would make a call."""
+        for task in self._waiting:
+            task.cancel()
+
     async def _ask_in_turn(self, items: Iterator[int]) -> None:
-        for item in items:
-            if self._halt:
+        while not self._halt:
+            item = next(items, None)
+            if item is None:
                 return
             answer = await self._answer(item)
             if answer is None:
@@ -102,53 +118,33 @@ class Generation:
         """What the target answers, or how it fails; None where the item is left for another time."""
         number, trial = divmod(item, self._trials)
         given = TargetInput(self._records[number], trial + 1)
-        bounds = self._target.bounds(given)
+        bounds = self._target.bounds(given) if self._is_bounded else Bounds()
+        task = asyncio.current_task()
+        assert task is not None
+        self._waiting.add(task)
         try:
             timed, spent = await self._caller.call(
-                lambda: self._timed(given), bounds.input_tokens or 0, bounds.output_tokens or 0
+                lambda: self._timed(given, task), bounds.input_tokens or 0, bounds.output_tokens or 0
             )
         except CallFailed as failure:
-            if failure.error.code == "run.budget":
+            if failure.error.code == "run.budget" or self._caller.broken is not None:
                 self._halt.by(failure.error.message, failure.error)
                 return None
-            if self._caller.broken is not None:
-                self._halt.by(failure.error.message, failure.error)
-                return None
-            return failed(failure.error, failure.spent.calls, failure.spent.cost_usd)
-        cost_usd = timed.made.cost_usd if timed.made.cost_usd is not None else spent.cost_usd
-        return answered(timed.made, cost_usd, timed.latency_ms, spent.calls)
+            return failed(failure.error, failure.spent)
+        finally:
+            self._waiting.discard(task)
+        room_bytes = MAX_RECORD_BYTES - self._records.size_bytes(number)
+        return answered(timed.made, spent, timed.latency_ms, room_bytes)
 
-    async def _timed(self, given: TargetInput) -> _Timed:
+    async def _timed(self, given: TargetInput, task: asyncio.Task[Any]) -> _Timed:
         loop = asyncio.get_running_loop()
+        self._waiting.discard(task)
         started = loop.time()
-        made = await self._target.generate(given)
+        try:
+            made = await self._target.generate(given)
+        except ProviderError:
+            if self._halt:
+                task.cancel()  # Another try would be another call.
+            self._waiting.add(task)
+            raise
         return _Timed(made, (loop.time() - started) * 1000)
-
-
-def bounds_of(target: Target, records: RecordStore) -> Bounds:
-    """What the target can say of its first call."""
-    return target.bounds(TargetInput(records[0], 1))
-
-
-class Usage(NamedTuple):
-    """What the target took so far, over all attempts; None is unknown."""
-
-    calls: int = 0
-    failed: int = 0
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cost_usd: float | None = 0.0
-
-    def plus(self, answer: dict[str, Any]) -> Usage:
-        """With another answer."""
-        usage = answer.get("usage", {})
-        calls = answer.get("calls", 0)
-        counts = (usage.get("input_tokens"), usage.get("output_tokens"), usage.get("cost_usd"))
-        if not calls:
-            counts = (0, 0, 0.0)
-        added = [None if old is None or new is None else old + new for old, new in zip(self[2:], counts, strict=True)]
-        return Usage(self.calls + calls, self.failed + ("error" in answer), *added)
-
-    def spent(self) -> Spent:
-        """As the budget counts."""
-        return Spent(Tokens(self.input_tokens, self.output_tokens), self.cost_usd, self.calls)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.errors import ConfigError, OutputError
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.run_folder import RunFolder
 
@@ -72,13 +71,17 @@ class History:
             "state": state,
             "started_at": begun.get("at"),
             "updated_at": now(),
-            "done": self._progress.count_done(),
+            "done": self._progress.done,
             "attempts": self.attempts,
             **about,
         }
-        unfinished = self._folder.path / f".run-{secrets.token_hex(4)}.tmp"
-        unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1))
-        unfinished.replace(self._folder.path / "run.json")
+        path = self._folder.path / "run.json"
+        unfinished = path.with_suffix(".tmp")  # One process alone writes here.
+        try:
+            unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
+            unfinished.replace(path)
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.", "Free some space.") from error
 
     def check_unchanged(self, inputs: Mapping[str, Any]) -> None:
         """Refuse to go on with other inputs than those it was begun with; raises `ConfigError`, `run.changed`."""

@@ -5,54 +5,70 @@ It must not know how an answer came about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgpack
 
-from evalsi_kernel.contents import MAX_NESTING, BadField, content
-from evalsi_kernel.intake import MAX_RECORD_BYTES
+from evalsi_kernel.broker.ask import Tokens
+from evalsi_kernel.broker.caller import Spent
+from evalsi_kernel.contents import MAX_NESTING, BadField, content, contexts, trajectory
 from evalsi_kernel.target import Generated
 from evalsi_kernel.unencodable import REFUSED, explain
 from evalsi_kernel.usage import read_usage
 from evalsi_protocol.errors import LocalMisuse, WireError
 from evalsi_protocol.values import check_value
 
-_USAGE = (("input_tokens", "input"), ("output_tokens", "output"))
+_COUNTS = (("input_tokens", "input"), ("output_tokens", "output"))
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {"context": contexts, "trajectory": trajectory}
 
 
-def answered(made: Generated, cost_usd: float | None, latency_ms: float, calls: int) -> dict[str, Any]:
-    """An answer as the log keeps it; what it holds that cannot be a record's field becomes an error instead."""
-    body: dict[str, Any] = {
-        "output": _content(made.output),
-        "usage": {
-            **{name: count for name, key in _USAGE if (count := getattr(made.tokens, key)) is not None},
-            **({} if cost_usd is None else {"cost_usd": cost_usd}),
-            "latency_ms": round(latency_ms, 3),
-        },
-        "calls": calls,
-    }
-    for key, value in (("model", made.model), ("fields", dict(made.fields)), ("metadata", dict(made.metadata))):
-        if value:
-            body[key] = value
+def answered(made: Generated, spent: Spent, latency_ms: float, room_bytes: int) -> dict[str, Any]:
+    """An answer as the log keeps it; what it holds that cannot be a record's field becomes an error instead.
+
+    Args:
+        made: what the target answered.
+        spent: what that took; what the target itself says of its cost goes before it.
+        latency_ms: of the call that brought it.
+        room_bytes: what the record has room for.
+    """
+    cost_usd = spent.cost_usd if made.cost_usd is None else made.cost_usd
+    usage = {**_usage(made.tokens, cost_usd), "latency_ms": round(latency_ms, 3)}
+    body: dict[str, Any] = {"usage": usage, "calls": spent.calls}
     try:
-        read_usage(body["usage"])
+        body["output"] = content("" if made.output is None else made.output)
+        if made.model:
+            body["model"] = made.model
+        if made.fields:
+            body["fields"] = {name: _field(name, value) for name, value in made.fields.items()}
+        if made.metadata:
+            body["metadata"] = dict(made.metadata)
+        read_usage(usage)
         check_value(body, max_depth=MAX_NESTING)
         size = len(msgpack.packb(body, use_bin_type=True))
+        why = "" if size <= room_bytes else f"it takes {size / 2**20:,.0f} MiB, more than its record has room for"
     except BadField as bad:
-        return failed(_unfit(bad.message), calls)
+        why = bad.message
     except LocalMisuse as bad:
-        return failed(_unfit(bad.error.message.rstrip(".")), calls)
+        why = bad.error.message.rstrip(".")
     except REFUSED as error:
-        return failed(_unfit(explain(body, error)[0]), calls)
-    if size > MAX_RECORD_BYTES // 2:
-        return failed(_unfit(f"it takes {size / 2**20:.0f} MiB, more than a record may"), calls)
-    return body
+        why = explain(body, error)[0]
+    return _failed(_unfit(why), spent.calls, _usage(made.tokens, cost_usd)) if why else body
 
 
-def failed(error: WireError, calls: int, cost_usd: float | None = None) -> dict[str, Any]:
+def failed(error: WireError, spent: Spent) -> dict[str, Any]:
     """A failure as the log keeps it, with what it took all the same."""
-    return {"error": error.to_body(), "calls": calls, **({} if not cost_usd else {"usage": {"cost_usd": cost_usd}})}
+    return _failed(error, spent.calls, _usage(spent.tokens, spent.cost_usd))
+
+
+def _failed(error: WireError, calls: int, usage: Mapping[str, Any]) -> dict[str, Any]:
+    return {"error": error.to_body(), "calls": calls, **({"usage": usage} if calls and usage else {})}
+
+
+def _usage(tokens: Tokens, cost_usd: float | None) -> dict[str, Any]:
+    """What is known of what was taken; what is unknown is not there."""
+    counts = {name: count for name, key in _COUNTS if (count := getattr(tokens, key)) is not None}
+    return counts if cost_usd is None else {**counts, "cost_usd": cost_usd}
 
 
 def record_of_item(record: dict[str, Any], answer: Mapping[str, Any], trial: int) -> dict[str, Any]:
@@ -77,8 +93,11 @@ def id_on_the_wire(record_id: str, trial: int, trials: int) -> str:
     return record_id if trials == 1 else f"{record_id}#{trial}"
 
 
-def _content(value: Any) -> Any:
-    return content("" if value is None else value)
+def _field(name: str, value: Any) -> Any:
+    reader = _FIELDS.get(name)
+    if reader is None:
+        raise BadField(f"it fills {name!r}, which is not a target's to fill", "")
+    return reader(value)
 
 
 def _unfit(why: str) -> WireError:

@@ -7,23 +7,51 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from evalsi_kernel.gates.verdicts import GateResult
-from evalsi_kernel.runs.generation import Usage
-from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.summaries import Summary
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-def target_usage(progress: Progress) -> dict[str, Any]:
-    """What the target took, over all attempts; a count of which a part is unknown is null."""
-    usage, latencies = Usage(), array("d")
-    for answer in progress.all_generated():
-        usage = usage.plus(answer)
-        latency_ms = answer.get("usage", {}).get("latency_ms")
+
+class TargetUsage:
+    """What the target took, over all attempts; a count of which a part is unknown is unknown."""
+
+    def __init__(self) -> None:
+        self._calls = self._failed = 0
+        self._known: dict[str, float] = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+        self._unknown: set[str] = set()
+        self._latencies_ms = array("d")
+
+    def add(self, answer: Mapping[str, Any]) -> None:
+        """Take in an answer, or a failure."""
+        usage, known = answer.get("usage", _NOTHING), self._known
+        self._failed += "error" in answer
+        latency_ms = usage.get("latency_ms")
         if latency_ms is not None:
-            latencies.append(latency_ms)
-    return {**usage._asdict(), "latency_ms": _spread(latencies)}
+            self._latencies_ms.append(latency_ms)
+        if not answer["calls"]:
+            return
+        self._calls += answer["calls"]
+        for name in known:
+            count = usage.get(name)
+            if count is None:
+                self._unknown.add(name)
+            else:
+                known[name] += count
+
+    def spent(self) -> tuple[int, float]:
+        """The known part for a budget, in tokens and USD."""
+        known = self._known
+        return int(known["input_tokens"] + known["output_tokens"]), known["cost_usd"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        counts = {"calls": self._calls, "failed": self._failed}
+        took = {name: None if name in self._unknown else count for name, count in self._known.items()}
+        return {**counts, **took, "latency_ms": _spread(self._latencies_ms)}
 
 
 def _spread(values: array[float]) -> dict[str, float] | None:

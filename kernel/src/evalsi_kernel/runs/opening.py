@@ -19,10 +19,10 @@ from evalsi_kernel.connection import not_bound
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extensions import Extensions, connector, open_source, open_target, price_file, read_prices
 from evalsi_kernel.pool import Pool
-from evalsi_kernel.runs.generation import Usage
+from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
-from evalsi_kernel.target import Bounds, Lent, Target, TargetSettings
+from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
@@ -70,22 +70,31 @@ def prices_of(target: Target, request: RunRequest, extensions: Extensions) -> Pr
 
 
 def caller_of(
-    target: Target, request: RunRequest, *, bounds: Bounds, spent: Usage, extensions: Extensions, listener: Listener
+    target: Target, request: RunRequest, *, spent: tuple[int, float], extensions: Extensions, listener: Listener
 ) -> Caller:
     """What makes the calls to a target.
 
     Args:
         target: what is called.
         request: what the host asks.
-        bounds: what the target says of its first call.
-        spent: what earlier attempts took; an unknown part counts as nothing, since it was not held then either.
+        spent: tokens and USD that earlier attempts took.
         extensions: where prices come from.
         listener: hears when a provider asks to wait.
-
-    Raises:
-        ConfigError: there is a budget that cannot be held, because the target does not know what it takes.
     """
     limits = request.document.spec.budget
+    budget = Budget(limits.max_target_tokens, limits.max_target_usd, TARGET)
+    budget.begin_with(*spent)
+    at_once = request.document.spec.target.max_concurrency
+    prices = prices_of(target, request, extensions)
+    return Caller(ModelSettings(target.model, target.provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
+
+
+def check_budget(target: Target, request: RunRequest, records: RecordStore) -> None:
+    """Refuse a budget that cannot be held because the target does not know what it takes; raises `ConfigError`."""
+    limits = request.document.spec.budget
+    if not limits.is_of_target:
+        return
+    bounds = target.bounds(TargetInput(records[0], 1))
     for name, limit in (("max_target_tokens", limits.max_target_tokens), ("max_target_usd", limits.max_target_usd)):
         if limit is not None and (bounds.input_tokens is None or bounds.output_tokens is None):
             raise ConfigError(
@@ -93,11 +102,6 @@ def caller_of(
                 "know beforehand what a call may take.",
                 "Leave it out, or use budget.max_wall_clock.",
             )
-    budget = Budget(limits.max_target_tokens, limits.max_target_usd, TARGET)
-    budget.begin_with((spent.input_tokens or 0) + (spent.output_tokens or 0), spent.cost_usd or 0.0)
-    at_once = request.document.spec.target.max_concurrency
-    prices = prices_of(target, request, extensions)
-    return Caller(ModelSettings(target.model, target.provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
 
 
 class Ready(NamedTuple):

@@ -1,4 +1,4 @@
-"""What of a run is done: for each item where the log tells of it. 18 bytes an item.
+"""What of a run is done: for each item where the log tells of it. 17 bytes an item.
 
 It must not know what was generated or scored.
 """
@@ -6,7 +6,7 @@ It must not know what was generated or scored.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalsi_kernel.runs.event_log import GENERATED, NOTE, REPLY, SCORED, EventLog
@@ -23,6 +23,8 @@ class Progress:
 
     Attributes:
         notes: what the log says of the run itself, in order.
+        done: how many items are done: scored, or the target failed on them.
+        failed: on how many of these the target or an evaluator failed.
     """
 
     def __init__(self, log: EventLog, items: int) -> None:
@@ -30,18 +32,26 @@ class Progress:
         self._generated = array("Q", bytes(8 * items))
         self._scored = array("Q", bytes(8 * items))
         self._failed = bytearray(items)
-        self.notes: list[dict[str, Any]] = []
+        self._void = array("Q")
         self._replies = array("Q")
-        for event in log.events():
-            if event.kind == NOTE:
-                self.notes.append(log.read(event.offset))
-            elif event.kind == REPLY:
-                self._replies.append(event.offset)
-            elif event.item < items:
-                self._take(event.kind, event.item, event.offset, failed=event.failed)
+        self.notes: list[dict[str, Any]] = []
+        self.done = self.failed = 0
+        for offset, kind, failed, item in log.events():
+            if kind in (GENERATED, SCORED):
+                if item < items:
+                    self._take(kind, item, offset, failed=failed)
+            elif kind == NOTE:
+                self.notes.append(log.read(offset))
+            elif kind == REPLY:
+                self._replies.append(offset)
 
     def __len__(self) -> int:
         return len(self._generated)
+
+    @property
+    def dropped_bytes(self) -> int:
+        """How much of the log's end was of no use, since a frame there is cut or damaged."""
+        return self._log.dropped_bytes
 
     def note(self, **what: Any) -> None:
         """Write down something of the run itself, and have the disk hold all until here."""
@@ -67,17 +77,26 @@ class Progress:
         """Whether nothing is left to do: it is scored, or the target failed on it."""
         return bool(self._scored[item]) or bool(self._failed[item] & _GENERATION_FAILED)
 
-    def has_failed(self, item: int) -> bool:
-        """Whether the target or an evaluator failed on it."""
-        return bool(self._failed[item])
+    def to_generate(self, order: Iterable[int], *, again: bool) -> Iterator[int]:
+        """Of these items those that the target is to be asked about; `again`: also where it failed."""
+        generated, failed = self._generated, self._failed
+        for item in order:
+            if not generated[item] or (again and failed[item] & _GENERATION_FAILED):
+                yield item
 
-    def generation_failed(self, item: int) -> bool:
-        """Whether the target failed on it."""
-        return bool(self._failed[item] & _GENERATION_FAILED)
+    def to_score(self, order: Iterable[int], *, again: bool) -> Iterator[int]:
+        """Of these items those that have an answer to be scored; `again`: also where an evaluator failed."""
+        generated, scored, failed = self._generated, self._scored, self._failed
+        for item in order:
+            is_open = not scored[item] or (again and failed[item])
+            if is_open and generated[item] and not failed[item] & _GENERATION_FAILED:
+                yield item
 
-    def count_done(self) -> int:
-        """How many items are done."""
-        return sum(self.is_done(item) for item in range(len(self)))
+    def finished(self, order: Iterable[int], *, again: bool) -> Iterator[int]:
+        """Of these items those of which nothing is left to do; with `again` not those that failed."""
+        for item in order:
+            if self.is_done(item) and not (again and self._failed[item]):
+                yield item
 
     def add_generated(self, item: int, made: dict[str, Any]) -> None:
         """Write down what the target answered, or how it failed; what was scored of the item before is void."""
@@ -102,15 +121,28 @@ class Progress:
         self._log.sync()
 
     def all_generated(self) -> Iterator[dict[str, Any]]:
-        """What the target answered so far, in the order of the items."""
-        for at in self._generated:
-            if at:
-                yield self._log.read(at)
+        """What the target answered so far, also what it was asked about once more since."""
+        for offsets in (self._generated, self._void):
+            for at in offsets:
+                if at:
+                    yield self._log.read(at)
+
+    def replaced(self) -> Iterator[dict[str, Any]]:
+        """How the target failed where it was asked once more since."""
+        for at in self._void:
+            yield self._log.read(at)
 
     def _take(self, kind: int, item: int, offset: int, *, failed: bool) -> None:
+        before = self._failed[item]
+        was_done = bool(self._scored[item]) or before == _GENERATION_FAILED
         if kind == GENERATED:
+            if self._generated[item]:
+                self._void.append(self._generated[item])
             self._generated[item], self._scored[item] = offset, 0
             self._failed[item] = _GENERATION_FAILED if failed else 0
+            self.done += failed - was_done
         else:
             self._scored[item] = offset
             self._failed[item] = _SCORING_FAILED if failed else 0
+            self.done += not was_done
+        self.failed += failed - bool(before)

@@ -18,7 +18,7 @@ from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.attempt import STOPPED
 from evalsi_kernel.runs.beginning import begin
 from evalsi_kernel.runs.foresight import Foreseen, foresee
-from evalsi_kernel.runs.opening import target_of
+from evalsi_kernel.runs.opening import check_budget, target_of
 from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd, RunRequest
@@ -76,6 +76,7 @@ def preview(request: RunRequest, catalog: Catalog, extensions: Extensions, *, li
 
 async def _foreseen(prepared: Prepared, records: RecordStore) -> Foreseen:
     async with target_of(prepared.request, prepared.extensions) as target:
+        check_budget(target, prepared.request, records)
         return foresee(prepared, target, records)
 
 
@@ -84,6 +85,7 @@ async def _run(prepared: Prepared, intake: Intake, records: RecordStore) -> RunE
     stop = asyncio.Event()
     try:
         async with target_of(request, prepared.extensions) as target:
+            check_budget(target, request, records)
             inputs = _inputs(prepared, target, records)
             begun = begin(request, inputs, len(records) * prepared.spec.trials)
             try:

@@ -15,6 +15,7 @@ from evalsi_kernel.errors import ConfigError, OutputError
 
 RUNS = Path(".evalsi") / "runs"
 _ID = re.compile(r"(.+)-([1-9]\d*)")
+_GLANCES = 100
 
 
 class RunFolder:
@@ -51,7 +52,7 @@ class RunFolder:
 
     @property
     def process_id(self) -> int | None:
-        """The process that works on the run now; None where none does."""
+        """The process that works on the run now, 0 where it has not said which it is; None where none does."""
         try:
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -67,21 +68,34 @@ class RunFolder:
 
     def lock(self) -> None:
         """Keep other processes out until this one ends or unlocks; raises `ConfigError` where one is in."""
-        descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            who = self.process_id
-            by = f" by process {who}" if who else ""
-            raise ConfigError(
-                f"The run {self.id} is being worked on{by}.",
-                "Wait for it, or begin another beside it with --fresh.",
-                code="run.locked",
-            ) from None
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                self._take(descriptor)
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            except BaseException:
+                os.close(descriptor)
+                raise
+        except OSError as error:
+            raise OutputError(
+                f"{self.path} cannot be written: {error.strerror}.", "Run where you may write."
+            ) from error
         self._lock = descriptor
+
+    def _take(self, descriptor: int) -> None:
+        for _ in range(_GLANCES):
+            try:
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                who = self.process_id
+            if who is not None:  # Else somebody only looked whether the run is worked on.
+                break
+        raise ConfigError(
+            f"The run {self.id} is being worked on{f' by process {who}' if who else ''}.",
+            "Wait for it, or begin another beside it with --fresh.",
+            code="run.locked",
+        )
 
     def unlock(self) -> None:
         """Let others in."""
@@ -109,7 +123,7 @@ def new_run(runs: Path, name: str) -> RunFolder:
     try:
         runs.mkdir(parents=True, exist_ok=True)
         ignore = runs.parent / ".gitignore"
-        if not ignore.exists():
+        if runs.parent.name == RUNS.parent.name and not ignore.exists():
             ignore.write_text("*\n")
         for number in _numbers_after(latest_run(runs, name)):
             try:

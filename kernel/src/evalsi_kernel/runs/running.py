@@ -25,9 +25,9 @@ from evalsi_kernel.runs.attempt import STOPPED, Attempt
 from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
 from evalsi_kernel.runs.following import Following
-from evalsi_kernel.runs.generation import Generation, Halt, Usage, bounds_of
+from evalsi_kernel.runs.generation import Generation, Halt
 from evalsi_kernel.runs.history import State
-from evalsi_kernel.runs.manifest import target_usage
+from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.opening import Ready, caller_of, scorers
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.record_store import RecordStore
@@ -69,14 +69,10 @@ class Running:
         begun.history.enter("preparing")
         self._tell_kept()
         models = self._models()
-        spent = Usage()
-        for answer in begun.progress.all_generated():
-            spent = spent.plus(answer)
         caller = caller_of(
             self._target,
             prepared.request,
-            bounds=bounds_of(self._target, self._records),
-            spent=spent,
+            spent=self._spent(),
             extensions=prepared.extensions,
             listener=prepared.listener,
         )
@@ -128,19 +124,27 @@ class Running:
         }
 
     def _tell_kept(self) -> None:
-        kept, items = self._begun.kept, len(self._begun.progress)
+        kept, progress, on_note = self._begun.kept, self._begun.progress, self._prepared.listener.on_note
+        name, items = self._begun.folder.id, len(progress)
+        if progress.dropped_bytes:
+            on_note(f"{name}: the last {progress.dropped_bytes:,} bytes of its log were damaged and are dropped")
         if self._begun.history.attempts > 1:
-            failed = sum(self._begun.progress.has_failed(item) for item in range(items))
-            again = f", {failed:,} that failed to do again" if self._prepared.request.retry_errors else ""
-            self._prepared.listener.on_note(
-                f"{self._begun.folder.id}: {kept:,} of {items:,} kept, {items - kept:,} to go{again}"
-            )
+            again = f", {progress.failed:,} that failed to do again" if self._prepared.request.retry_errors else ""
+            on_note(f"{name}: {kept:,} of {items:,} kept, {items - kept:,} to go{again}")
+
+    def _spent(self) -> tuple[int, float]:
+        """What the target took so far, as its budget counts it."""
+        usage = TargetUsage()
+        if self._prepared.spec.budget.is_of_target:
+            for answer in self._begun.progress.all_generated():
+                usage.add(answer)
+        return usage.spent()
 
     def _models(self) -> BrokerSettings | None:
         """The models, whose budget counts what earlier attempts asked."""
         models = self._prepared.request.models
-        if models is None:
-            return None
+        if models is None or (models.max_tokens is None and models.max_usd is None):
+            return models
         tokens, usd = 0, 0.0
         for item in range(len(self._begun.progress)):
             for _, entry in entries_of(self._begun.progress.scored(item) or {}):
@@ -166,6 +170,7 @@ class Running:
         attempt.generation = Generation(
             self._target,
             caller,
+            is_bounded=prepared.spec.budget.is_of_target,
             records=self._records,
             trials=trials,
             progress=progress,
@@ -178,6 +183,7 @@ class Running:
             instances=prepared.plan.instances,
             conditions=prepared.conditions,
             pools=ready.pools,
+            at_once=at_once,
             progress=progress,
             broker=ready.broker,
             on_scored=attempt.scored,
@@ -187,7 +193,7 @@ class Running:
 
     async def _summed_up(self, ready: Ready, *, at_own_end: bool) -> RunEnd:
         prepared, begun, spec = self._prepared, self._begun, self._prepared.spec
-        done = begun.progress.count_done()
+        done = begun.progress.done
         decisions = () if self._following is None else tuple(self._following.test.decisions)
         summing = Summing(
             spec, prepared.gates, prepared.plan.instances, self._about(done), decisions, warned=self._warnings
@@ -272,7 +278,6 @@ class Running:
             "project": document.project,
             "labels": document.metadata.labels,
             "target": dict(self._target.identity),
-            "target_usage": target_usage(self._begun.progress),
             "trials": spec.trials,
             "kept": self._begun.kept,
             "stopped_early": stopped,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
@@ -25,11 +26,13 @@ from evalsi_protocol.limits import TARGET_FRAME_BYTES
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.broker.ledger import Entry
 
 LINGER_S = 0.005
 """While the packs have work, answers that come close together go to them in one chunk."""
 CHUNKS_AT_ONCE = 12
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+_LATER = frozenset({"judge.budget"})
+"""Errors of questions that were never asked; a budget that is raised lets the next attempt ask them."""
 
 
 class Ready(NamedTuple):
@@ -39,11 +42,13 @@ class Ready(NamedTuple):
         item: its number.
         answer: what the target answered.
         kept: outcomes of an earlier attempt that stand, by session; the others are asked for.
+        asked: what an earlier attempt asked of models, by session, as it was written down.
     """
 
     item: int
     answer: Mapping[str, Any]
-    kept: Mapping[int, Outcome]
+    kept: Mapping[int, Outcome] = NOTHING
+    asked: Mapping[int, list[Any]] = NOTHING
 
 
 class Scoring:
@@ -55,6 +60,7 @@ class Scoring:
         instances: the evaluators.
         conditions: session → when it scores; the others always do.
         pools: of their packs, started.
+        at_once: calls to the target at once; so many answers may come together.
         progress: where outcomes are written down.
         broker: knows what an evaluation asked a judge; None without one.
         on_scored: hears of each item once its outcomes are written down.
@@ -69,6 +75,7 @@ class Scoring:
         instances: Sequence[Instance],
         conditions: Mapping[int, Condition],
         pools: Sequence[Pool],
+        at_once: int,
         progress: Progress,
         broker: Broker | None,
         on_scored: Callable[[int, Mapping[int, Outcome]], None],
@@ -85,7 +92,8 @@ class Scoring:
         self._on_broken = on_broken
         most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in pools))
         self._slots = asyncio.Semaphore(most)
-        self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most)
+        self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most + at_once)
+        self._held: Ready | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def put(self, ready: Ready) -> None:
@@ -99,7 +107,8 @@ class Scoring:
     async def run(self) -> None:
         """Score until the end that `end` announces; raises what a task raised."""
         try:
-            while (first := await self._ready.get()) is not None:
+            while (first := self._held or await self._ready.get()) is not None:
+                self._held = None
                 await self._slots.acquire()
                 self._raise_failures()
                 task = asyncio.create_task(self._score(await self._gathered(first)))
@@ -121,15 +130,22 @@ class Scoring:
         """The answers that are there, up to what a frame holds."""
         if self._tasks:
             await asyncio.sleep(LINGER_S)
-        batch, size = [first], _size(first)
+        batch, size = [first], self._size(first)
         while size < TARGET_FRAME_BYTES and not self._ready.empty():
             one = self._ready.get_nowait()
             if one is None:
                 self._ready.put_nowait(None)  # The end is for the loop.
                 break
+            size += self._size(one)
+            if size > 2 * TARGET_FRAME_BYTES:
+                self._held = one
+                break
             batch.append(one)
-            size += _size(one)
         return batch
+
+    def _size(self, ready: Ready) -> int:
+        """What an item takes on the wire, about."""
+        return self._records.size_bytes(ready.item // self._trials) + len(msgpack.packb(ready.answer))
 
     async def _score(self, batch: Sequence[Ready]) -> None:
         chunk, records = self._chunk(batch)
@@ -214,27 +230,32 @@ class Scoring:
         for index, ready in enumerate(batch):
             outcomes = {session: column[index] or _UNANSWERED for session, column in chunk.columns.items()}
             kinds = {outcome[0] for outcome in outcomes.values()}
-            asked = self._asked(chunk.ids[index])
+            asked = self._asked(chunk.ids[index], ready.asked)
+            unasked = self._unasked(outcomes) if "error" in kinds else None
+            if unasked is not None:
+                self._on_broken(unasked)
             # What was stopped, or what no judge could be asked about, is for the next attempt.
-            if "cancelled" in kinds or (broken is not None and "error" in kinds):
+            if "cancelled" in kinds or unasked is not None or (broken is not None and "error" in kinds):
                 continue
             body = {"outcomes": outcomes, **({"asked": asked} if asked else {})}
             self._progress.add_scored(ready.item, body, failed="error" in kinds)
             self._on_scored(ready.item, outcomes)
 
-    def _asked(self, record_id: str) -> dict[int, list[Entry]]:
-        """What the evaluations of a record asked of models, by session; the ledger forgets it."""
-        if self._broker is None:
-            return {}
-        ledger = self._broker.ledger
-        taken = {session: ledger.take(session, record_id) for session in ledger.sessions}
-        return {session: entries for session, entries in taken.items() if entries}
+    @staticmethod
+    def _unasked(outcomes: Mapping[int, Outcome]) -> WireError | None:
+        """Why a model was not asked about an item, where it may be another time."""
+        errors = [payload for kind, payload in outcomes.values() if kind == "error"]
+        return next((WireError.from_body(error) for error in errors if error.get("code") in _LATER), None)
+
+    def _asked(self, record_id: str, before: Mapping[int, list[Any]]) -> dict[int, list[Any]]:
+        """What the evaluations of a record asked of models, by session, in all attempts; the ledger forgets it."""
+        asked = dict(before)
+        if self._broker is not None:
+            ledger = self._broker.ledger
+            for session in ledger.sessions:
+                if entries := ledger.take(session, record_id):
+                    asked[session] = [*asked.get(session, ()), *entries]
+        return asked
 
 
 _UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})
-
-
-def _size(ready: Ready) -> int:
-    """About how much an answer takes."""
-    output = ready.answer.get("output", "")
-    return 512 + (len(output) if isinstance(output, str) else 2048)

@@ -123,6 +123,16 @@ class BudgetSpec(Table):
     max_judge_usd: float | None = Field(default=None, gt=0, description="USD for judges")
     max_wall_clock: Duration | None = Field(default=None, description="after so long no new call is made")
 
+    @property
+    def is_of_target(self) -> bool:
+        """Whether it limits what the target may take."""
+        return self.max_target_tokens is not None or self.max_target_usd is not None
+
+    @property
+    def is_of_judges(self) -> bool:
+        """Whether it limits what judges may take."""
+        return self.max_judge_tokens is not None or self.max_judge_usd is not None
+
 
 class StopSpec(Table):
     """Early stopping."""

@@ -16,7 +16,7 @@ from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.runs.folding import MOST_SLICES, PairedValues, Slices, TrialSums, folded
-from evalsi_kernel.runs.manifest import gates_told, slices_told
+from evalsi_kernel.runs.manifest import TargetUsage, gates_told, slices_told
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.spec import Spec
@@ -75,12 +75,15 @@ class Summing:
         )
         self._trials = TrialSums(instances, [gate.metric for gate in spec.gates], spec.trials, level)
         self._paired = PairedValues(gate_plan.paired_metrics, instances)
+        self._usage = TargetUsage()
         self._gates: tuple[GateResult, ...] = ()
         self._verdict: Verdict | None = None
 
     def fold(self, progress: Progress, records: RecordStore, scores: RunScores, broker: Broker | None) -> None:
         """Take in every item, in order."""
-        for chunk, given in folded(progress, records, self._spec.trials, self._instances, broker):
+        for chunk, given in folded(
+            progress, records, self._spec.trials, self._instances, broker=broker, usage=self._usage
+        ):
             # The tallies of the whole come first: what cannot stand turns into an error in the column itself.
             scores.take(chunk)
             self._slices.add(chunk, given)
@@ -91,7 +94,7 @@ class Summing:
         """The evaluation with all that a run adds, judged by the gates."""
         summaries = self._with_trials(evaluation.summaries)
         slices = self._slices.summaries()
-        manifest = {**evaluation.manifest, **self._about}
+        manifest = {**evaluation.manifest, **self._about, "target_usage": self._usage.to_dict()}
         results = judge_gates(
             self._gate_plan,
             summaries,
