@@ -41,7 +41,7 @@ def connection_error(cause: BaseException, whose: str) -> ProviderError:
         if isinstance(one, ssl.SSLCertVerificationError):
             return ProviderError(
                 "provider.tls",
-                f"The certificate of {within} cannot be trusted: {one.verify_message}.",
+                f"The certificate of {within} cannot be trusted: {getattr(one, 'verify_message', one)}.",
                 "If it is yours, write its CA's certificate (PEM) to a file and set SSL_CERT_FILE to its path.",
                 blame="config",
                 is_final=True,
@@ -139,7 +139,7 @@ def _unreachable(message: str) -> ProviderError:
 
 
 def _chain(cause: BaseException | None) -> Iterator[BaseException]:
-    """An exception and what lies behind it; aiohttp keeps some behind an attribute."""
+    """An exception and what lies behind it, the deepest first; aiohttp keeps some behind an attribute."""
     seen: list[BaseException] = []
     waiting = [cause]
     while waiting:
@@ -150,4 +150,4 @@ def _chain(cause: BaseException | None) -> Iterator[BaseException]:
         members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
         waiting += [one.__cause__, one.__context__, getattr(one, "os_error", None), *members]
         waiting.append(getattr(one, "_certificate_error", None))
-    return iter(seen)
+    return reversed(seen)
