@@ -18,6 +18,7 @@ from benchmarks.judge_cases import JUDGE_CASES
 from benchmarks.measure import compare, run
 from benchmarks.report_cases import REPORT_CASES
 from benchmarks.rows import Bench, Row, shown_mb, shown_ms, shown_s
+from benchmarks.run_cases import RUN_CASES
 
 FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
 EVALSI = str(Path(sys.executable).with_name("evalsi"))
@@ -137,6 +138,7 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "protocol": protocol,
     "bootstrap": bootstrap,
     **JUDGE_CASES,
+    **RUN_CASES,
     **REPORT_CASES,
     **ADAPTER_CASES,
     **COMPARISON_CASES,
