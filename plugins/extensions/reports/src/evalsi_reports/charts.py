@@ -14,6 +14,9 @@ from markupsafe import Markup, escape
 from .figures import counted, figure
 
 BINS = 20
+# Some servers show pages without their styles; drawings then keep these colours.
+_LINE, _INK = 'stroke="#999"', 'stroke="#2f5bd8"'
+_FILLS = {"pass": "#14794b", "fail": "#c02b23", "undecided": "#935a00", "bar": "#2f5bd8", "rest": "#e1e5eb"}
 
 
 class Scale(NamedTuple):
@@ -67,26 +70,29 @@ def interval_chart(
         middle: whether the middle of the range is marked, where it means no difference.
     """
     level = 14
-    parts = [f'<line class="axis" x1="0" x2="100%" y1="{level}" y2="{level}"/>']
+    parts = [f'<line class="axis" {_LINE} x1="0" x2="100%" y1="{level}" y2="{level}"/>']
     if middle:
-        parts.append('<line class="axis" x1="50%" x2="50%" y1="2" y2="26"/>')
+        parts.append(f'<line class="axis" {_LINE} x1="50%" x2="50%" y1="2" y2="26"/>')
     told = [f"{figure(value)}"]
     if least is not None:
         at = scale.place(least)
-        parts.append(f'<rect class="beyond" x="0" y="3" width="{at}%" height="22" rx="2"/>')
-        parts.append(f'<line class="bound" x1="{at}%" x2="{at}%" y1="1" y2="27"/>')
+        parts.append(f'<rect class="beyond" fill="#f4d9d6" x="0" y="3" width="{at}%" height="22" rx="2"/>')
+        parts.append(f'<line class="bound" stroke="#c02b23" x1="{at}%" x2="{at}%" y1="1" y2="27"/>')
         told.append(f"at least {figure(least)} asked for")
     if most is not None:
         at = scale.place(most)
-        parts.append(f'<rect class="beyond" x="{at}%" y="3" width="{round(100 - at, 2)}%" height="22" rx="2"/>')
-        parts.append(f'<line class="bound" x1="{at}%" x2="{at}%" y1="1" y2="27"/>')
+        parts.append(
+            f'<rect class="beyond" fill="#f4d9d6" x="{at}%" y="3" width="{round(100 - at, 2)}%" height="22" rx="2"/>'
+        )
+        parts.append(f'<line class="bound" stroke="#c02b23" x1="{at}%" x2="{at}%" y1="1" y2="27"/>')
         told.append(f"at most {figure(most)} asked for")
     if low is not None and high is not None:
         left, right = scale.place(low), scale.place(high)
         parts.append(
-            f'<line class="whisker {tone}" x1="{left}%" x2="{right}%" y1="{level}" y2="{level}"/>'
-            f'<line class="end {tone}" x1="{left}%" x2="{left}%" y1="{level - 5}" y2="{level + 5}"/>'
-            f'<line class="end {tone}" x1="{right}%" x2="{right}%" y1="{level - 5}" y2="{level + 5}"/>'
+            f'<line class="whisker {tone}" {_INK} stroke-width="5" '
+            f'x1="{left}%" x2="{right}%" y1="{level}" y2="{level}"/>'
+            f'<line class="end {tone}" {_INK} x1="{left}%" x2="{left}%" y1="{level - 5}" y2="{level + 5}"/>'
+            f'<line class="end {tone}" {_INK} x1="{right}%" x2="{right}%" y1="{level - 5}" y2="{level + 5}"/>'
         )
         told.insert(1, f"interval from {figure(low)} to {figure(high)}")
     parts.append(f'<circle class="point {tone}" cx="{scale.place(value)}%" cy="{level}" r="4.5"/>')
@@ -105,7 +111,9 @@ def share_chart(shares: Sequence[tuple[str, int, str]]) -> Markup:
     for _, count, tone in shares:
         width = count / total * 100
         if width:
-            parts.append(f'<rect class="{tone}" x="{at:.3f}%" y="4" width="{width:.3f}%" height="14"/>')
+            parts.append(
+                f'<rect class="{tone}" fill="{_FILLS[tone]}" x="{at:.3f}%" y="4" width="{width:.3f}%" height="14"/>'
+            )
         at += width
     words = ", ".join(f"{count:,} {name}" for name, count, _ in shares if count)
     return _svg("share", 22, words or "nothing", parts)
@@ -124,13 +132,13 @@ def histogram(bins: Sequence[Bin], height: int, *, mean: float | None = None) ->
         if tall:
             tip = f"{figure(one.low)} to {figure(one.high)}: {one.holds:,}"
             parts.append(
-                f'<rect class="bar" x="{place * width + width * 0.06:.2f}%" y="{height - tall:.1f}" '
+                f'<rect class="bar" fill="#2f5bd8" x="{place * width + width * 0.06:.2f}%" y="{height - tall:.1f}" '
                 f'width="{width * 0.88:.2f}%" height="{tall:.1f}" rx="1"><title>{tip}</title></rect>'
             )
-    parts.append(f'<line class="axis" x1="0" x2="100%" y1="{height - 0.5}" y2="{height - 0.5}"/>')
+    parts.append(f'<line class="axis" {_LINE} x1="0" x2="100%" y1="{height - 0.5}" y2="{height - 0.5}"/>')
     if mean is not None:
         at = scale.place(mean)
-        parts.append(f'<line class="mean" x1="{at}%" x2="{at}%" y1="0" y2="{height}"/>')
+        parts.append(f'<line class="mean" {_LINE} x1="{at}%" x2="{at}%" y1="0" y2="{height}"/>')
     peak = max(bins, key=lambda one: one.holds)
     words = (
         f"Distribution of {counted(total, 'value')} from {figure(scale.low)} to {figure(scale.high)}; "
