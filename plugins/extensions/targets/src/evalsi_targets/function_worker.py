@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import importlib.util
 import inspect
+import io
 import json
 import os
 import sys
@@ -178,6 +179,8 @@ def main() -> None:
     os.dup2(2, 1)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     name, max_concurrency = sys.argv[1], int(sys.argv[2])
     sys.argv[:] = [name.rpartition(":")[0]]
     sys.path.insert(0, os.getcwd())
@@ -191,10 +194,8 @@ def main() -> None:
         answers.write({"failed": f"{what['type']}: {what['message']}"})
         return
     answers.write({"ready": True})
+    # What still is at work when no more calls come is ended from outside, where it takes too long.
     serve(function, calls, answers, max_concurrency)
-    sys.stdout.flush()
-    # Calls may still be at work, and nobody waits for them.
-    os._exit(0)
 
 
 if __name__ == "__main__":
