@@ -17,7 +17,7 @@ from evalsi_reports.junit import junit
 from evalsi_reports.markdown_page import markdown_page
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import ReportData, read_report
-from tests.cli.running import QA, Done, evalsi
+from tests.cli.running import QA, Done, evalsi, write_jsonl
 from tests.reports.results_files import evaluation, run, write
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json"
@@ -48,6 +48,43 @@ def test_a_file_of_evalsi_eval_becomes_every_form_at_once(tmp_path: Path) -> Non
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(digest))
     assert "<testsuites" in xml
     assert {path.name for path in tmp_path.iterdir()} == {"results.json", *(path.name for path in outputs)}
+
+
+SPEC = """
+apiVersion: evals.si/v1alpha1
+kind: EvalRun
+metadata: {name: capitals}
+spec:
+  target: {connector: replay, path: recorded.jsonl}
+  dataset: {path: data.jsonl}
+  evaluators: [{ref: exact-match}]
+  trials: 2
+  summary: {slice_by: [region]}
+  gates: [{metric: exact-match, min: 0.9}, {metric: exact-match, stat: errors, max: 0}]
+"""
+
+
+def test_a_file_of_evalsi_run_shows_gates_trials_and_slices(tmp_path: Path) -> None:
+    capitals = {"nepal": "Kathmandu", "peru": "Lima", "kenya": "Nairobi"}
+    rows = [{"id": name, "input": name, "reference": city, "region": name[0]} for name, city in capitals.items()]
+    write_jsonl(tmp_path / "data.jsonl", rows)
+    write_jsonl(tmp_path / "recorded.jsonl", [{"id": row["id"], "output": "Lima"} for row in rows])
+    (tmp_path / "run.yaml").write_text(SPEC)
+    ran = evalsi("run", "-f", "run.yaml", "--output", "results.json", "--quiet", cwd=tmp_path)
+    assert ran.code == 3, ran.err
+    done = report(tmp_path / "results.json", "--format", "json")
+    found = json.loads(done.out)
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(found)
+    assert (found["title"], found["verdict"]) == ("capitals", "fail")
+    assert [(gate["name"], gate["verdict"]) for gate in found["gates"]] == [
+        ("exact-match: mean ≥ 0.9", "fail"),
+        ("exact-match: errors ≤ 0", "pass"),
+    ]
+    assert found["counts"] == {"records": 3, "trials": 2, "items": 6, "failed": 4, "errors": 0, "skipped": 0}
+    assert {one["value"] for one in found["slices"]} == {"n", "p", "k"}
+    page = report(tmp_path / "results.json", "--format", "html").out
+    assert "exact-match.pass^2" in page
+    assert "trial 1 of 2, 2 failed" in page
 
 
 def test_the_digest_of_a_run_keeps_its_schema(results: Path) -> None:

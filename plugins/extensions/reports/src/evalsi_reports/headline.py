@@ -96,7 +96,7 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"{one_line(metric.name)} has no score at all: {_why(metric)}."
     failed = [name for name, marks in folded.marks.items() if marks.count(ERROR)]
     if failed:
-        errors = counted(folded.rows_with(ERROR), "record")
+        errors = counted(folded.rows_with(ERROR), "item" if max(folded.rows.trials) > 1 else "record")
         yield f"{errors} of {len(folded.rows):,} ended as errors of {_listed(failed)}; no mean counts them."
     if not folded.rows:
         yield "The file holds no record."
