@@ -67,8 +67,12 @@ test-adapters:
 test-wheels:
     pytest -m wheels
 
+# A thousand kills of runs at random points: nothing that was finished is lost or done again. Minutes.
+test-kills:
+    pytest -n 0 -m kills tests/runs
+
 # Everything there is to test.
-test-all: test test-packs test-wheels test-adapters
+test-all: test test-packs test-wheels test-adapters test-kills
 
 # The figures of docs/benchmarks.md.
 bench *ARGS:
