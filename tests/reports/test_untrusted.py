@@ -19,7 +19,7 @@ from evalsi_reports.markdown_page import markdown_page
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import ReportData, read_report
 from evalsi_reports.shown_text import visible
-from tests.reports.pages import browser, chromium, opened
+from tests.reports.pages import PHONE, browser, chromium, opened
 from tests.reports.results_files import run, write
 
 NASTY = (
@@ -83,12 +83,13 @@ def test_a_page_of_nasty_texts_is_a_page(tmp_path: Path) -> None:
 def test_nasty_texts_do_nothing_in_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(html_page(report_of(tmp_path, nasty())), "utf-8")
-    with browser() as chrome, opened(chrome, path) as found:
+    with browser() as chrome, opened(chrome, path, viewport=PHONE) as found:
         found.wait()
         found.page.click("#list .line >> nth=0")
         assert "owned" not in found.page.title()[:20]
         assert found.page.locator("img").count() == 0
         assert found.said == []
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         assert found.page.inner_text("#record .text.input pre").startswith("</script><script>document.title")
 
 
@@ -148,7 +149,7 @@ def test_many_long_records_fit_into_the_page_and_say_what_was_cut(tmp_path: Path
 
 def test_what_cannot_be_seen_is_made_visible() -> None:
     assert visible("plain ascii") == "plain ascii"
-    assert visible("a\u202eb\x00c\r\nd\ud800") == "a⟨U+202E⟩b␀c\nd⟨U+D800⟩"
+    assert visible("a\u202eb\x00c\r\nd\ud800") == "a⟨U+202E⟩b⟨U+0000⟩c\nd⟨U+D800⟩"
     assert visible("emoji 👩‍🔬 and العربية stay") == "emoji 👩‍🔬 and العربية stay"
 
 
