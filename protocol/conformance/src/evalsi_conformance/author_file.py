@@ -1,0 +1,105 @@
+"""`conformance.toml` beside a pack's plugin.toml: params to open its evaluators with, answers of the judge, waivers.
+
+Strict, with every problem at once. A waiver without a reason is none. It must not know what a check does.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from evalsi_conformance.scripted_judge import Answer
+
+FILE: Final = "conformance.toml"
+UNWAIVABLE: Final = ("manifest", "hello", "describe")
+"""Without these nothing can be said of a pack at all."""
+
+
+class Waiver(NamedTuple):
+    """A check that the author knows to fail.
+
+    Args:
+        check: its name.
+        reason: why that is right.
+        evaluator: only this one's faults; "" for any.
+    """
+
+    check: str
+    reason: str
+    evaluator: str = ""
+
+
+class AuthorFile(NamedTuple):
+    """What a pack's author tells the kit.
+
+    Args:
+        params: evaluator → params to open it with.
+        answers: what the judge says where a question contains a text.
+        waivers: which faults are known.
+    """
+
+    params: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    answers: tuple[Answer, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+
+
+def read_author_file(folder: Path, checks: tuple[str, ...]) -> tuple[AuthorFile, list[str]]:
+    """Read it where there is one.
+
+    Args:
+        folder: the pack's.
+        checks: the names of all checks.
+
+    Returns:
+        What it says, and every problem as a sentence.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return AuthorFile(), []
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return AuthorFile(), [f"{FILE} cannot be read: {error}."]
+    problems = list(_problems(tables, checks))
+    if problems:
+        return AuthorFile(), problems
+    return (
+        AuthorFile(
+            tables.get("params", {}),
+            tuple(Answer(one["contains"], one["value"]) for one in tables.get("answers", [])),
+            tuple(
+                Waiver(one["check"], one["reason"].strip(), one.get("evaluator", ""))
+                for one in tables.get("waivers", [])
+            ),
+        ),
+        [],
+    )
+
+
+def _problems(tables: Mapping[str, Any], checks: tuple[str, ...]) -> Iterator[str]:
+    for key in sorted(tables.keys() - {"params", "answers", "waivers"}):
+        yield f"{FILE}: {key} is not known. Write params, answers or waivers."
+    params = tables.get("params", {})
+    if not isinstance(params, dict) or not all(isinstance(one, dict) for one in params.values()):
+        yield f"{FILE}: params is no table of tables. Write [params.EVALUATOR]."
+    for place, one in enumerate(_tables(tables, "answers")):
+        if not isinstance(one.get("contains"), str) or "value" not in one:
+            yield f"{FILE}: answers[{place}] has no contains, or no value. Write both."
+    for place, one in enumerate(_tables(tables, "waivers")):
+        check, reason = one.get("check"), one.get("reason")
+        if check not in checks:
+            yield f"{FILE}: waivers[{place}].check is {check!r}. There are: {', '.join(checks)}."
+        elif check in UNWAIVABLE:
+            yield f"{FILE}: waivers[{place}] waives {check}, without which nothing can be checked. Mend the pack."
+        if not isinstance(reason, str) or not reason.strip():
+            yield f"{FILE}: waivers[{place}] has no reason. Write why the pack is right to fail {check}."
+        if not isinstance(one.get("evaluator", ""), str):
+            yield f"{FILE}: waivers[{place}].evaluator is no text. Write an evaluator's name."
+
+
+def _tables(tables: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    found = tables.get(key, [])
+    return [one if isinstance(one, dict) else {} for one in found] if isinstance(found, list) else [{}]

@@ -1,0 +1,195 @@
+"""The kit: which checks there are, at which level, in which order; and a run of them over one pack.
+
+A level is begun when those before it failed nowhere. It must not know where a pack or its environment came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from evalsi_conformance import behaving
+from evalsi_conformance.author_file import AuthorFile, read_author_file
+from evalsi_conformance.bench import Bench, Settings, Subject
+from evalsi_conformance.findings import LEVELS, Fault, Finding, Level, NotChecked, Report
+from evalsi_conformance.loading import Loading
+from evalsi_conformance.manifest import Manifest, read_manifest
+from evalsi_conformance.pack_process import CannotStart, Program
+from evalsi_conformance.samples import UnreadableSamples, samples_of
+from evalsi_conformance.session import Lost
+from evalsi_conformance.stability import stable
+from evalsi_conformance.strangers import strangers
+from evalsi_conformance.trusting import Trusting
+
+NAMES: Final[dict[Level, tuple[str, ...]]] = {
+    "loads": ("manifest", "hello", "describe", "open", "bye"),
+    "behaves": (
+        "answers", "scores", "skips", "params", "refusals", "odd-records", "cancel", "ping", "strangers",
+    ),
+    "trustworthy": ("deterministic", "order", "range", "failing-judge", "writes", "network"),
+    "stable": ("version",),
+}  # fmt: skip
+PATIENT: Final = Settings()
+CHECKS: Final = tuple(name for names in NAMES.values() for name in names)
+
+
+class Released(NamedTuple):
+    """The pack to be held against, and how a process of it is started."""
+
+    folder: Path
+    program: Program
+
+
+class Unusable(Exception):
+    """The pack that this one is to be held against cannot be read; a sentence with a mend."""
+
+
+Run = Callable[[], Iterable[Fault]]
+
+
+def check_pack(
+    folder: Path,
+    program: Program | None = None,
+    *,
+    level: Level = "trustworthy",
+    against: Released | None = None,
+    settings: Settings = PATIENT,
+) -> Report:
+    """Check a pack.
+
+    Args:
+        folder: where its plugin.toml lies.
+        program: how a process of it is started; by default a Python pack by the Python that runs this, with the SDK
+            that it has.
+        level: the last one to check; *stable* is checked where `against` is given.
+        against: the released pack.
+        settings: how patient to be.
+
+    Raises:
+        Unusable: the released pack cannot be read.
+    """
+    asked = LEVELS[: LEVELS.index("stable" if against else level) + 1]
+    manifest, problems = read_manifest(folder, builtin=settings.builtin)
+    author, faults = read_author_file(folder, CHECKS)
+    findings = [
+        *(Finding("loads", "manifest", "failed", f"plugin.toml: {p.at} {p.what}.", p.mend) for p in problems),
+        *(Finding("loads", "manifest", "failed", fault) for fault in faults),
+    ]
+    try:
+        samples = samples_of(folder)
+    except UnreadableSamples as error:
+        samples = []
+        findings.append(Finding("loads", "manifest", "failed", str(error), "Mend the samples."))
+    if findings:
+        return Report(manifest.name or folder.name, manifest.version, tuple(findings), asked)
+    findings.append(Finding("loads", "manifest", "passed", f"{len(manifest.evaluators)} evaluators"))
+    subject = Subject(folder, manifest, program or python_program(folder, manifest), samples, author)
+    bench = Bench(subject, settings)
+    try:
+        for one in _levels(bench, asked, against):
+            # Within a level the checks after a failed one still say something; beyond it they would not.
+            findings += _found(one, author, bench)
+            if any(finding.status == "failed" for finding in findings):
+                break
+    finally:
+        bench.leave()
+    return Report(manifest.name, manifest.version, tuple(findings), asked, _notes(author, findings))
+
+
+def python_program(folder: Path, manifest: Manifest) -> Program:
+    """How a pack of Python is started by the Python that runs this."""
+    import sys
+
+    start = (
+        f"import sys; sys.path.insert(0, {str((folder / 'src').resolve())!r}); "
+        f"from evalsi.serving import start; "
+        f"start(module={manifest.module!r}, name={manifest.name!r}, version={manifest.version!r})"
+    )
+    return Program((sys.executable, "-c", start))
+
+
+class _LevelRun(NamedTuple):
+    level: Level
+    checks: list[tuple[str, Run]]
+    leave: Callable[[], None]
+
+
+def _levels(bench: Bench, asked: tuple[Level, ...], against: Released | None) -> Iterator[_LevelRun]:
+    loading = Loading(bench)
+    steps: list[tuple[str, Run]] = [
+        ("hello", loading.hello), ("describe", loading.describe), ("open", loading.open), ("bye", loading.bye),
+    ]  # fmt: skip
+    yield _LevelRun("loads", steps, loading.leave)
+    if "behaves" in asked:
+        functions = (
+            behaving.answers, behaving.scores, behaving.skips, behaving.params, behaving.refusals, behaving.odd,
+            behaving.cancel, behaving.ping, strangers,
+        )  # fmt: skip
+        named = zip(NAMES["behaves"], functions, strict=True)
+        yield _LevelRun("behaves", [(name, _bound(function, bench)) for name, function in named], lambda: None)
+    if "trustworthy" in asked:
+        trusting = Trusting(bench)
+        runs = (
+            trusting.deterministic, trusting.order, trusting.range, trusting.failing_judge, trusting.writes,
+            trusting.network,
+        )  # fmt: skip
+        yield _LevelRun("trustworthy", list(zip(NAMES["trustworthy"], runs, strict=True)), trusting.leave)
+    if against is not None:
+        released = _released(against, bench)
+        yield _LevelRun("stable", [("version", lambda: stable(bench, released, bench.settings))], lambda: None)
+
+
+def _found(one: _LevelRun, author: AuthorFile, bench: Bench) -> list[Finding]:
+    findings: list[Finding] = []
+    try:
+        for name, run in one.checks:
+            findings += _check(one.level, name, run, author, bench)
+            if one.level == "loads" and any(finding.status == "failed" for finding in findings):
+                break
+    finally:
+        one.leave()
+    return findings
+
+
+def _check(level: Level, name: str, run: Run, author: AuthorFile, bench: Bench) -> list[Finding]:
+    faults: list[Fault] = []
+    try:
+        faults.extend(run())
+    except NotChecked as why:
+        return [Finding(level, name, "unchecked", str(why))]
+    except Lost as lost:
+        bench.count_lost()
+        faults.append(Fault(str(lost), lost.mend))
+    except CannotStart as error:
+        faults.append(Fault(str(error), "Give the command after --, or build the pack's environment."))
+    found = [_judged(level, name, fault, author) for fault in faults]
+    return found or [Finding(level, name, "passed")]
+
+
+def _judged(level: Level, name: str, fault: Fault, author: AuthorFile) -> Finding:
+    for waiver in author.waivers:
+        if waiver.check == name and waiver.evaluator in ("", fault.evaluator):
+            return Finding(level, name, "waived", fault.message, fault.mend, fault.evaluator, waiver.reason)
+    return Finding(level, name, "failed", fault.message, fault.mend, fault.evaluator)
+
+
+def _notes(author: AuthorFile, findings: list[Finding]) -> tuple[str, ...]:
+    done = {one.check for one in findings}
+    used = {(one.check, one.evaluator) for one in findings if one.status == "waived"}
+    return tuple(
+        f"the waiver of {one.check}{f' for {one.evaluator}' if one.evaluator else ''} was not needed; take it away."
+        for one in author.waivers
+        if one.check in done and not any(one.check == check and one.evaluator in ("", who) for check, who in used)
+    )
+
+
+def _released(against: Released, bench: Bench) -> Subject:
+    manifest, problems = read_manifest(against.folder, builtin=True)
+    if problems:
+        raise Unusable(f"The released pack's plugin.toml: {problems[0].at} {problems[0].what}. Name another release.")
+    return Subject(against.folder, manifest, against.program, bench.subject.samples, bench.subject.author)
+
+
+def _bound(function: Callable[[Bench], Iterable[Fault]], bench: Bench) -> Run:
+    return lambda: function(bench)

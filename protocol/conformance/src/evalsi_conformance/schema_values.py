@@ -1,0 +1,95 @@
+"""A value that fits a JSON Schema, and values that do not: what a scripted judge answers, and params to be refused.
+
+Only the part of JSON Schema that the forms of answers and params use. It must not know a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_WRONG: Final[dict[str, Any]] = {
+    "string": 7,
+    "integer": "no number",
+    "number": "no number",
+    "boolean": "no truth",
+    "array": "no list",
+    "object": "no map",
+}
+
+
+def value_for(schema: Any, pick: int, root: Mapping[str, Any] | None = None) -> Any:
+    """A value that fits.
+
+    Args:
+        schema: a JSON Schema; what is not understood of it is taken as "anything".
+        pick: chooses among several that fit; the same number always gives the same value.
+        root: where `$ref` is looked up; the schema itself by default.
+    """
+    if not isinstance(schema, dict):
+        return "anything"
+    root = schema if root is None else root
+    if "$ref" in schema:
+        return value_for(_referred(schema["$ref"], root), pick, root)
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("enum"):
+        return schema["enum"][pick % len(schema["enum"])]
+    for several in ("anyOf", "oneOf"):
+        if schema.get(several):
+            return value_for(schema[several][0], pick, root)
+    if schema.get("allOf"):
+        merged: dict[str, Any] = {}
+        for part in schema["allOf"]:
+            merged |= _referred(part["$ref"], root) if "$ref" in part else part
+        return value_for(merged, pick, root)
+    kind = schema.get("type")
+    return _of_kind(kind[0] if isinstance(kind, list) and kind else kind, schema, pick, root)
+
+
+def misfits(schema: Mapping[str, Any]) -> list[Any]:
+    """Values that a param of this schema must be refused with; none where that cannot be told."""
+    if schema.get("enum"):
+        return ["evalsi-conformance: no such choice"]
+    kind = schema.get("type")
+    wrong = [_WRONG[kind]] if isinstance(kind, str) and kind in _WRONG else []
+    for key, step in (("minimum", -1), ("maximum", 1)):
+        bound = schema.get(key)
+        if kind in ("integer", "number") and isinstance(bound, int | float):
+            wrong.append(bound + step)
+    return wrong
+
+
+def _of_kind(kind: Any, schema: Mapping[str, Any], pick: int, root: Mapping[str, Any]) -> Any:
+    if kind == "object" or (kind is None and "properties" in schema):
+        wanted = schema.get("properties", {})
+        return {name: value_for(part, pick + place, root) for place, (name, part) in enumerate(wanted.items())}
+    if kind == "array":
+        count = max(1, int(schema.get("minItems", 1)))
+        return [value_for(schema.get("items", {}), pick + place, root) for place in range(count)]
+    if kind in ("integer", "number"):
+        return _number(kind, schema, pick)
+    if kind == "boolean":
+        return bool(pick % 2)
+    if kind == "null":
+        return None
+    least = int(schema.get("minLength", 0))
+    text = "as the words show"
+    return (text + "." * max(0, least - len(text)))[: int(schema.get("maxLength", 10_000))]
+
+
+def _number(kind: str, schema: Mapping[str, Any], pick: int) -> int | float:
+    low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    high = schema.get("maximum", schema.get("exclusiveMaximum", low + 10))
+    if kind == "integer":
+        first = int(low) + ("exclusiveMinimum" in schema)
+        last = int(high) - ("exclusiveMaximum" in schema)
+        return first + pick % max(1, last - first + 1)
+    return float(low + (high - low) * (1 + pick % 7) / 8)
+
+
+def _referred(ref: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Any = root
+    for part in ref.removeprefix("#/").split("/"):
+        found = found.get(part, {}) if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,94 @@
+"""The judge of the kit: no model, the same answer to the same question, and failures on demand.
+
+It answers `judge.ask` and `embed.ask` in the kernel's place; it must not know an evaluator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from evalsi_conformance.schema_values import value_for
+from evalsi_protocol.errors import WireError
+
+Manner = Literal["answers", "unparsable", "refused", "not bound", "empty"]
+FAILURES: Final[tuple[Manner, ...]] = ("unparsable", "refused", "not bound", "empty")
+"""How it can fail: a reply off its schema, a refusal, no judge at all, a reply without what was asked for."""
+DIMENSIONS: Final = 8
+_ERRORS: Final = {
+    "unparsable": WireError("judge.unparsable", "The reply is not what the schema asks for.", "", "judge"),
+    "refused": WireError("judge.refused", "The judge refused to answer.", "", "judge"),
+}
+_NOT_BOUND: Final = WireError("capability.not_bound", "No judge is bound.", "Name a judge.", "config")
+
+
+class Answer(NamedTuple):
+    """What the judge is to say where a question contains a text, as the pack's author wrote it."""
+
+    contains: str
+    value: Any
+
+
+class ScriptedJudge:
+    """Answers questions, and counts them by session and record.
+
+    Args:
+        script: the author's answers; the first whose text is in a question gives its value.
+    """
+
+    def __init__(self, script: Sequence[Answer] = ()) -> None:
+        self.manner: Manner = "answers"
+        self.asked: set[tuple[int, str]] = set()
+        self._script = tuple(script)
+
+    def answer(self, method: str, body: Mapping[str, Any]) -> dict[str, Any] | WireError:
+        """The body of the response, or the error."""
+        session, record = body.get("session", 0), body.get("record", "")
+        if isinstance(session, int) and isinstance(record, str):
+            self.asked.add((session, record))
+        if self.manner == "not bound" or method not in ("judge.ask", "embed.ask"):
+            return _NOT_BOUND
+        if method == "embed.ask":
+            return self._embedded(body)
+        requests = body.get("requests")
+        if not isinstance(requests, list) or not all(isinstance(one, dict) for one in requests):
+            return WireError("protocol.body", "A judge.ask has no list of requests.", "Send requests: […].", "pack")
+        return {"replies": [self._reply(request) for request in requests]}
+
+    def _embedded(self, body: Mapping[str, Any]) -> dict[str, Any] | WireError:
+        texts = body.get("texts")
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return WireError("protocol.body", "An embed.ask has no list of texts.", "Send texts: […].", "pack")
+        if self.manner in _ERRORS:
+            return _ERRORS[self.manner]
+        return {"vectors": [] if self.manner == "empty" else [_vector(text) for text in texts]}
+
+    def _reply(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        if self.manner in _ERRORS:
+            return {"error": _ERRORS[self.manner].to_body()}
+        schema = request.get("schema")
+        if self.manner == "empty":
+            value, text = None, ""
+        else:
+            value = self._value(request, schema)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        model = {"ref": "", "model": "evalsi-conformance", "cached": False, "cost_usd": None}
+        return {"value": None if schema is None else value, "text": text, **model}
+
+    def _value(self, request: Mapping[str, Any], schema: Any) -> Any:
+        words = json.dumps(request.get("messages"), ensure_ascii=False)
+        for answer in self._script:
+            if answer.contains in words:
+                return answer.value
+        return "As the words show." if schema is None else value_for(schema, _pick(words))
+
+
+def _pick(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def _vector(text: str) -> list[float]:
+    digest = hashlib.sha256(text.encode()).digest()
+    return [(digest[place] + 1) / 256 for place in range(DIMENSIONS)]

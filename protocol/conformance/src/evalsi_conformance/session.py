@@ -1,0 +1,236 @@
+"""The kernel's end of a session with the pack under test: one request after another, each under a deadline.
+
+It drives the protocol's own machine, answers what the pack asks by the scripted judge, and keeps every item. It must
+not know what a check looks for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from evalsi_conformance.pack_process import PackProcess
+from evalsi_conformance.scripted_judge import ScriptedJudge
+from evalsi_protocol.errors import LocalMisuse, WireError
+from evalsi_protocol.greeting import kernel_hello
+from evalsi_protocol.machine import (
+    ErrorReceived,
+    Event,
+    EventReceived,
+    Machine,
+    RequestReceived,
+    ResponseReceived,
+    SessionEnded,
+)
+from evalsi_protocol.methods import ITEM_RUNS
+
+CAPABILITIES: Final = ("judge.ask", "embed.ask")
+START_S: Final = 120.0
+SHOWN_CHARS: Final = 600
+
+
+class Lost(Exception):
+    """The session is over before its time: the pack hangs, crashed, or broke the protocol. The sentence says which."""
+
+    def __init__(self, message: str, mend: str) -> None:
+        super().__init__(message)
+        self.mend = mend
+
+
+class Item(NamedTuple):
+    """One outcome as it came."""
+
+    session: Any
+    index: Any
+    outcome: Any
+    payload: Any
+
+
+class Session:
+    """One session with one process.
+
+    Args:
+        process: of the pack.
+        judge: answers what the pack asks.
+        timeout_s: how long one answer may take.
+        start_timeout_s: how long it may take from the start to the answer to `hello`.
+        takes_runs: name the capability of taking runs in `hello`.
+    """
+
+    def __init__(
+        self,
+        process: PackProcess,
+        judge: ScriptedJudge,
+        timeout_s: float,
+        *,
+        start_timeout_s: float = START_S,
+        takes_runs: bool = False,
+    ) -> None:
+        self.process = process
+        self.judge = judge
+        self.timeout_s = timeout_s
+        self.start_timeout_s = start_timeout_s
+        self.takes_runs = takes_runs
+        self.items: dict[int, list[Item]] = {}
+        self.wrong_items: list[str] = []
+        self.holds_asks = False
+        self.is_over = False
+        self._held: list[RequestReceived] = []
+        self._machine = Machine("kernel", window=512)
+        self._answers: dict[int, dict[str, Any] | WireError] = {}
+        self._methods: dict[int, str] = {}
+
+    def hello(self) -> dict[str, Any] | WireError:
+        """Greet the pack."""
+        capabilities = (*CAPABILITIES, ITEM_RUNS) if self.takes_runs else CAPABILITIES
+        request = self.begin("hello", kernel_hello("evalsi-conformance", "1", capabilities, window=512))
+        return self.answer_to(request, self.start_timeout_s)
+
+    def ask(self, method: str, body: dict[str, Any]) -> dict[str, Any] | WireError:
+        """Ask, and wait for the answer, an error being one.
+
+        Raises:
+            Lost: none came.
+        """
+        return self.answer_to(self.begin(method, body))
+
+    def begin(self, method: str, body: dict[str, Any]) -> int:
+        """Ask without waiting; returns the request's id, for `answer_to`."""
+        try:
+            request = self._machine.request(method, body)
+        except LocalMisuse as misuse:
+            raise Lost(f"{method} cannot be asked: {misuse.error.message}", "") from misuse
+        self.items[request] = []
+        self._methods[request] = method
+        self.process.send(self._machine.data_to_send())
+        return request
+
+    @property
+    def window(self) -> int:
+        """How many requests the pack takes at once."""
+        return self._machine.peer_window
+
+    def cancel(self, request: int) -> None:
+        """Say that an answer is not wanted any more."""
+        self._machine.cancel(request)
+        self.process.send(self._machine.data_to_send())
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes past the machine."""
+        self.process.send(data)
+
+    def answer_to(self, request: int, timeout_s: float | None = None) -> dict[str, Any] | WireError:
+        """The answer to a request that was begun.
+
+        Raises:
+            Lost: none came.
+        """
+        bound_s = timeout_s or self.timeout_s
+        deadline_s = time.monotonic() + bound_s
+        while request not in self._answers:
+            self._advance(deadline_s, bound_s)
+        return self._answers.pop(request)
+
+    def wait_for_ask(self, request: int) -> bool:
+        """Wait until the pack asks something that is held back, or answers the request; whether it asked."""
+        deadline_s = time.monotonic() + self.timeout_s
+        while request not in self._answers and not self._held:
+            self._advance(deadline_s, self.timeout_s)
+        return bool(self._held)
+
+    def release_asks(self) -> None:
+        """Answer what was held back, and hold nothing back any more."""
+        self.holds_asks = False
+        held, self._held = self._held, []
+        for ask in held:
+            self._answer(ask)
+
+    def bye(self) -> None:
+        """Say goodbye and wait for the answer, and for the process to be gone.
+
+        Raises:
+            Lost: either did not come.
+        """
+        self.ask("bye", {})
+        self.is_over = True
+        self.process.close_input()
+
+    def _advance(self, deadline_s: float, bound_s: float) -> None:
+        try:
+            data = self.process.receive(deadline_s)
+        except TimeoutError:
+            methods = ", ".join(sorted({self._methods[one] for one in self._machine.open_requests}))
+            raise self._lost(
+                f"It did not answer {methods} within {bound_s:g} s.",
+                "Answer each request once, and read on while you work.",
+            ) from None
+        events = self._machine.receive(data) if data else self._machine.receive_eof()
+        for event in events:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, ResponseReceived):
+            self._answers[event.id] = event.body
+        elif isinstance(event, ErrorReceived):
+            self._answers[event.id] = event.error
+        elif isinstance(event, RequestReceived):
+            if self.holds_asks:
+                self._held.append(event)
+            else:
+                self._answer(event)
+        elif isinstance(event, EventReceived) and event.method == "item":
+            self._keep(event.body)
+        elif isinstance(event, SessionEnded):
+            error = event.error or WireError("protocol.eof", "It ended the session.")
+            what, mend = error.message, error.mend
+            if error.code == "protocol.eof":
+                code = self.process.exit_code(1.0)
+                what = "Its process closed the stream" + ("" if code is None else f" and ended with code {code}") + "."
+                mend = "See its log for the cause."
+            elif error.code in ("protocol.frame", "protocol.kind"):
+                what = f"It wrote on stdout what is no frame: {what}"
+                mend = "Write frames only; print to stderr."
+            raise self._lost(what, mend)
+
+    def _answer(self, ask: RequestReceived) -> None:
+        answer = self.judge.answer(ask.method, ask.body)
+        if isinstance(answer, WireError):
+            self._machine.fail(ask.id, answer)
+        else:
+            self._machine.respond(ask.id, answer)
+        self.process.send(self._machine.data_to_send())
+
+    def _keep(self, body: dict[str, Any]) -> None:
+        kept = self.items[body["request"]]
+        items = body.get("items", [])
+        for item in items if isinstance(items, list) else [items]:
+            if isinstance(item, list) and len(item) == 4:
+                kept.append(Item(*item))
+            else:
+                self.wrong_items.append(f"an item is {item!r:.80}, not [session, index, outcome, payload]")
+        runs = body.get("runs", [])
+        if runs and not self.takes_runs:
+            self.wrong_items.append("a run came to a kernel that did not name item.runs (ITM-7)")
+        for run in runs if isinstance(runs, list) else [runs]:
+            try:
+                kept.extend(_of_run(run))
+            except (TypeError, ValueError):
+                self.wrong_items.append(f"a run is {run!r:.80}, not [session, first, columns] of one length (ITM-6)")
+
+    def _lost(self, message: str, mend: str) -> Lost:
+        self.is_over = True
+        log = self.process.log_tail()
+        if log:
+            message = f"{message} Its log ends: {log[-SHOWN_CHARS:]}"
+        return Lost(message, mend)
+
+
+def _of_run(run: Any) -> Iterable[Item]:
+    session, first, columns = run
+    lengths = {len(values) for _, _, values in columns}
+    if len(lengths) != 1:
+        raise ValueError
+    for place in range(lengths.pop()):
+        scores = [{**({"name": name} if name else {}), key: values[place]} for name, key, values in columns]
+        yield Item(session, first + place, "scored", scores)

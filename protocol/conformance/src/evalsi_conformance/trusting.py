@@ -1,0 +1,155 @@
+"""The level *trustworthy*: the same records give the same scores, in the declared range, and a failure is no number.
+
+All of it happens in a second process, behind walls where the host has them, so that the first is what it is held to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evalsi_conformance.behaving import changed, has_evaluators_that_ask
+from evalsi_conformance.bench import Bench
+from evalsi_conformance.findings import Fault, NotChecked
+from evalsi_conformance.outcomes import Outcome, score
+from evalsi_conformance.scripted_judge import FAILURES
+from evalsi_conformance.session import Session
+from evalsi_conformance.walls import can_wall
+
+COMPILED = "__pycache__"
+
+
+class Trusting:
+    """The second process, and what was there before it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._session: Session | None = None
+        self._walled = can_wall()
+        self._before = _files(bench.subject.folder)
+        self._written: list[str] = []
+        self._attempts = 0
+
+    def deterministic(self) -> Iterator[Fault]:
+        """A second process gives the samples the scores of the first."""
+        known = self._bench.score_samples(self._bench.shared())
+        session = self._second()
+        found = score(session, self._bench.sessions, self._bench.subject.samples)
+        yield from (Fault(fault) for fault in found.faults)
+        yield from changed(self._bench, known, found, "in a second process")
+        for number, whole in self._bench.aggregates(session, found).items():
+            was = self._bench.wholes[number]
+            if whole.verdict() != was.verdict():
+                what = f"aggregate was {was.shown()}, and is {whole.shown()} in a second process (AGG-2)."
+                yield Fault(what, "Let nothing but the states decide.", self._bench.name_of(number))
+
+    def order(self) -> Iterator[Fault]:
+        """The samples in another order and other requests get the scores that they had."""
+        known = self._bench.score_samples(self._bench.shared())
+        turned = list(reversed(self._bench.subject.samples))
+        for per_request in (1, len(turned)):
+            found = score(self._second(), tuple(reversed(self._bench.sessions)), turned, per_request)
+            yield from changed(self._bench, known, found, "in another order")
+
+    def range(self) -> Iterator[Fault]:
+        """Scores are of the kind, the name and the range that the manifest declares."""
+        known = self._bench.score_samples(self._bench.shared())
+        for number, evaluator in enumerate(self._bench.subject.evaluators, 1):
+            declared = {one.get("name") or evaluator["name"]: one for one in evaluator.get("outputs", [])}
+            whole = self._bench.wholes.get(number)
+            outcomes = {**known.of(number), **({"the whole data": whole} if whole else {})}
+            for record_id, outcome in outcomes.items():
+                for what in _undeclared(outcome, declared, evaluator["name"]) if declared else ():
+                    yield Fault(f"{record_id}: {what}", "Mend the score, or declare it.", evaluator["name"])
+
+    def failing_judge(self) -> Iterator[Fault]:
+        """A judge that fails, or answers what was not asked for, makes an error of the record, never a number."""
+        has_evaluators_that_ask(self._bench)
+        session = self._second()
+        for manner in FAILURES:
+            session.judge.manner = manner
+            session.judge.asked.clear()
+            try:
+                found = score(session, self._bench.sessions, self._bench.subject.samples)
+            finally:
+                session.judge.manner = "answers"
+            for (number, record_id), outcome in found.outcomes.items():
+                asked = (number, record_id) in session.judge.asked
+                if asked and outcome.kind not in ("error", "skipped", "cancelled"):
+                    what = f"the record {record_id} is {outcome.shown()} where the judge's reply is {manner}."
+                    yield Fault(what, "Let a failed question be an error.", self._bench.name_of(number))
+
+    def writes(self) -> Iterator[Fault]:
+        """It writes nothing into its home, nor into the pack's folder; its scratch folder is its own."""
+        self._finish()
+        yield from (Fault(f"it wrote ~/{path}.", "Write into the folder that TMPDIR names.") for path in self._written)
+        after = _files(self._bench.subject.folder)
+        for path in sorted(
+            {one for one in after.keys() | self._before.keys() if after.get(one) != self._before.get(one)}
+        ):
+            yield Fault(f"it changed {path} in the pack's folder.", "Write into the folder that TMPDIR names.")
+
+    def network(self) -> Iterator[Fault]:
+        """It never tries to reach anything by the network."""
+        if not self._walled:
+            raise NotChecked("not checked on this host, which allows no network namespaces")
+        self._finish()
+        if self._attempts:
+            times = "once" if self._attempts == 1 else f"{self._attempts} times"
+            yield Fault(f"it tried {times} to reach something by the network.", "Ask the kernel for what you need.")
+
+    def leave(self) -> None:
+        """End the process."""
+        if self._session is not None:
+            self._session.process.kill()
+            self._session = None
+
+    def _second(self) -> Session:
+        if self._session is None or self._session.is_over:
+            self.leave()
+            self._session = self._bench.opened(behind_walls=self._walled, takes_runs=True)
+        return self._session
+
+    def _finish(self) -> None:
+        """Look at what the process did, at its end: nothing can come after it."""
+        if self._session is None:
+            return
+        process = self._session.process
+        process.close_input()
+        process.exit_code(1.0)
+        self._written += process.written_at_home()
+        self._attempts += process.network_attempts()
+        self.leave()
+
+
+def _undeclared(outcome: Outcome, declared: Mapping[str, Mapping[str, Any]], evaluator: str) -> Iterator[str]:
+    if outcome.kind != "scored" or not isinstance(outcome.payload, list):
+        return
+    for one in outcome.payload:
+        name = one.get("name") or evaluator
+        output = declared.get(name)
+        if output is None:
+            yield f'the score "{name}" is not among the declared outputs.'
+            continue
+        kind = "pass" if "passed" in one else "label" if "label" in one else "number"
+        if kind != output.get("kind"):
+            yield f'the score "{name}" is a {kind}, and declared as {output.get("kind")}.'
+        elif kind == "number":
+            low, high, value = output.get("minimum"), output.get("maximum"), one["value"]
+            if (low is not None and value < low) or (high is not None and value > high):
+                bounds = f"{'-∞' if low is None else low} to {'∞' if high is None else high}"
+                yield f'the score "{name}" is {value}, outside of {bounds}.'
+
+
+def _files(folder: Path) -> dict[str, tuple[int, int]]:
+    """The files of a folder, with their size and the time of their last change; compiled Python left out."""
+    found = {}
+    for where, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if one != COMPILED and not one.startswith(".")]
+        for name in names:
+            path = os.path.join(where, name)
+            status = os.lstat(path)
+            found[os.path.relpath(path, folder)] = (status.st_size, status.st_mtime_ns)
+    return found
