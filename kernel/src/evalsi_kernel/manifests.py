@@ -167,7 +167,7 @@ def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
     name = tables.get("name")
     if isinstance(name, str) and name.split("/")[0] in RESERVED_NAMES:
         yield Problem("name", f"is {shown(name)}, which is reserved", "Choose another name.")
-    yield from _run_problems(tables.get("run"))
+    yield from _run_problems(tables.get("run"), "run")
     evaluators = [one if isinstance(one, dict) else {} for one in _list(tables, "evaluators")]
     yield from _twice("evaluators", evaluators)
     for index, evaluator in enumerate(evaluators):
@@ -183,17 +183,17 @@ def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
             yield from params_schema_problems(params, f"{at}.params")
 
 
-def _run_problems(run: Any) -> Iterator[Problem]:
+def _run_problems(run: Any, at: str) -> Iterator[Problem]:
     runtime, module = (run.get("runtime", PYTHON), run.get("module")) if isinstance(run, dict) else ("", "")
     if not isinstance(module, str) or not module:
         return
     if runtime == PYTHON:
         if run.get("options"):
-            yield Problem("run.options", "are those of another runtime than Python", "Leave them out.")
+            yield Problem(f"{at}.options", "are those of another runtime than Python", "Leave them out.")
         if not all(part.isidentifier() for part in module.split(".")):
-            yield Problem("run.module", f"must be the dotted name of a module, not {shown(module)}")
+            yield Problem(f"{at}.module", f"must be the dotted name of a module, not {shown(module)}")
     elif PurePosixPath(module).is_absolute() or ".." in module.split("/") or "\\" in module:
-        yield Problem("run.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
+        yield Problem(f"{at}.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
 
 
 def _output_problems(output: dict[str, Any], at: str) -> Iterator[Problem]:

@@ -1,0 +1,1 @@
+"""Runs evaluator packs that are a WebAssembly module, for Evals.si."""

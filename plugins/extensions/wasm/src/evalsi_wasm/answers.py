@@ -1,0 +1,123 @@
+"""The guest's answers as values: MessagePack that keeps to the protocol's rules, and one outcome a record.
+
+A guest is a stranger: whatever does not fit is an error of the record that it was to be about. It must not know
+WebAssembly.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, Final
+
+from evalsi_protocol.errors import LocalMisuse, Violation, WireError, sendable
+from evalsi_protocol.frames import decode_payload, pack
+from evalsi_protocol.methods import VERDICTS
+from evalsi_protocol.values import check_value
+from evalsi_wasm.faults import GuestFault, bad_answer
+
+_HEAD: Final = b"\x95" + pack(1) + pack(1) + pack("answer")
+_TAIL: Final = b"\x80"
+OF_RECORD: Final = frozenset({"scored", "skipped", "error"})
+OF_DATASET: Final = frozenset({"state", "skipped", "error"})
+OF_PLAN: Final = frozenset({"planned", "skipped", "error"})
+_NUMBERS = (int, float)
+
+
+def read_answer(data: bytes) -> dict[str, Any]:
+    """The map that an answer is.
+
+    Raises:
+        GuestFault: it is no MessagePack map as the protocol has it, or it is the module's own error.
+    """
+    try:
+        # The codec reads payloads of frames, and what it refuses there no answer may hold either.
+        body = decode_payload(_HEAD + data + _TAIL).body
+    except Violation as violation:
+        reason = violation.error.message.removeprefix("A frame is ").removeprefix("not valid msgpack: ").rstrip(".")
+        if reason.startswith("The body"):
+            reason = "it is not a map"
+        raise bad_answer(f"cannot be read: {reason}") from violation
+    error = body.get("error")
+    if isinstance(error, dict):
+        wire = WireError.from_body(error)
+        fault = GuestFault(wire.code, wire.message, wire.mend, is_fatal=False)
+        fault.error = wire
+        raise fault
+    return body
+
+
+def outcomes_in(body: dict[str, Any], key: str, count: int) -> list[Any]:
+    """The list of an answer that holds one outcome a record; raises `GuestFault` where it holds fewer or more."""
+    outcomes = body.get(key)
+    if not isinstance(outcomes, list):
+        raise bad_answer(f"has no list {key}")
+    if len(outcomes) != count:
+        raise bad_answer(f"has {len(outcomes):,} {key} for {count:,} records")
+    return outcomes
+
+
+def settled(outcome: Any, admitted: frozenset[str]) -> list[Any]:
+    """An outcome that can be sent: the guest's own, or the error that says why it cannot stand.
+
+    Args:
+        outcome: one element of an answer's list.
+        admitted: the kinds that this call may give.
+    """
+    if not isinstance(outcome, list) or len(outcome) != 2 or not isinstance(outcome[0], str):
+        return failed(bad_answer("has an outcome that is not [kind, payload]").error)
+    kind, payload = outcome
+    if kind not in admitted:
+        there_are = ", ".join(sorted(admitted))
+        return failed(bad_answer(f"has the outcome {kind[:40]!r}; there are {there_are}").error)
+    if kind == "scored":
+        problem = _score_problem(payload)
+        mend = "Answer one of value, passed and label, each finite."
+        return failed(WireError("pack.bad_score", f"The score cannot stand: {problem}.", mend)) if problem else outcome
+    if not isinstance(payload, dict):
+        return failed(bad_answer(f"has the outcome {kind} without a map beside it").error)
+    return _settled_map(kind, payload)
+
+
+def _settled_map(kind: str, payload: dict[str, Any]) -> list[Any]:
+    if kind == "error":
+        return failed(WireError.from_body(payload))
+    if kind == "skipped":
+        reason = payload.get("reason")
+        return ["skipped", {"reason": sendable(reason if isinstance(reason, str) and reason else "no reason given")}]
+    try:
+        check_value(payload)
+    except LocalMisuse as misuse:
+        return failed(misuse.error)
+    if kind == "planned" and not _are_questions(payload.get("requests")):
+        return failed(bad_answer("has a plan whose requests are not a list of maps").error)
+    if kind == "state" and "state" not in payload:
+        return failed(bad_answer("has the outcome state without a state").error)
+    return [kind, payload]
+
+
+def failed(error: WireError) -> list[Any]:
+    """The outcome of a record that could not be scored."""
+    return ["error", error.to_body()]
+
+
+def _score_problem(payload: Any) -> str:
+    if not isinstance(payload, list) or not payload:
+        return "it is not a list of one score or more"
+    for score in payload:
+        if not isinstance(score, dict):
+            return "a score is not a map"
+        verdicts = [key for key in VERDICTS if score.get(key) is not None]
+        if len(verdicts) != 1:
+            return "a score has not exactly one of value, passed and label"
+        value = score.get("value")
+        if value is not None and (type(value) not in _NUMBERS or not isfinite(value)):
+            return f"its value is {value!r:.40}, which is no finite number"
+        try:
+            check_value(score)
+        except LocalMisuse as misuse:
+            return misuse.error.message.rstrip(".")
+    return ""
+
+
+def _are_questions(requests: Any) -> bool:
+    return isinstance(requests, list) and bool(requests) and all(isinstance(one, dict) for one in requests)

@@ -1,0 +1,140 @@
+"""What a module says of its evaluators, checked before anything is opened; and an evaluator opened with params.
+
+It must not know how a module is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from evalsi_kernel.param_schema import params_schema_problems
+from evalsi_kernel.params import check_params
+from evalsi_protocol.errors import LocalMisuse
+from evalsi_protocol.frames import Packed, pack
+from evalsi_protocol.values import check_value
+from evalsi_wasm.answers import read_answer
+from evalsi_wasm.faults import GuestFault, unusable
+from evalsi_wasm.module import AGGREGATE, PLAN, SCORE
+
+RECORD_TIMEOUT_S: Final = 60.0
+DEFAULTS: Final[dict[str, Any]] = {
+    "summary": "",
+    "scope": "record",
+    "needs": [],
+    "asks": [],
+    "outputs": [],
+    "params": {"type": "object", "properties": {}},
+}
+SCOPES: Final = ("record", "dataset")
+CAN_ASK: Final = ("judge",)
+
+
+class Opened(NamedTuple):
+    """An evaluator with its params.
+
+    Args:
+        table: what the module says of it.
+        params: as they were given, checked.
+        head: the evaluator and the params, as they stand in each body, in MessagePack.
+        record_timeout_s: how long one record may take.
+        concurrency: records that may wait for a judge at once.
+    """
+
+    table: dict[str, Any]
+    params: dict[str, Any]
+    head: dict[str, Packed]
+    record_timeout_s: float
+    concurrency: int
+
+    @property
+    def judges(self) -> bool:
+        """Whether it plans questions for a judge."""
+        return "judge" in self.table["asks"]
+
+    @property
+    def is_of_dataset(self) -> bool:
+        """Whether it gives one score for all records."""
+        return bool(self.table["scope"] == "dataset")
+
+    def lacks(self, record: Mapping[str, Any]) -> str:
+        """The first field that it needs and a record does not have; "" where it has all."""
+        for need in self.table["needs"]:
+            if need not in record and not _has(record, need):
+                return str(need)
+        return ""
+
+
+def read_description(name: str, data: bytes, exports: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """The tables of a module's evaluators, by name.
+
+    Args:
+        name: of the module's file, for sentences.
+        data: what `evalsi_describe` answered.
+        exports: what the module can do.
+
+    Raises:
+        GuestFault: `pack.import`; it says nothing that can be used.
+    """
+    try:
+        listed = read_answer(data).get("evaluators")
+    except GuestFault as fault:
+        raise unusable(
+            name, f"does not describe itself: {fault.error.message.rstrip('.')}", fault.error.mend
+        ) from fault
+    if not isinstance(listed, list) or not listed:
+        raise unusable(name, "describes no evaluator", "List them in the answer of evalsi_describe.")
+    tables: dict[str, dict[str, Any]] = {}
+    for number, table in enumerate(listed):
+        problem = _problem(table, exports) or ("has the name of another" if table["name"] in tables else "")
+        if problem:
+            raise unusable(name, f"describes its evaluator {number} so that it {problem}", "Mend evalsi_describe.")
+        tables[table["name"]] = DEFAULTS | table
+    return tables
+
+
+def open_evaluator(table: dict[str, Any], params: dict[str, Any], record_timeout_s: float, concurrency: int) -> Opened:
+    """Bind the params; raises `ConfigError` (`config.param`) where they do not fit the schema that the module gives."""
+    checked = check_params(table["name"], table["params"], params)
+    head = {"evaluator": Packed(pack(table["name"])), "params": Packed(pack(checked))}
+    return Opened(table, checked, head, record_timeout_s, concurrency)
+
+
+def _problem(table: Any, exports: frozenset[str]) -> str:
+    if not isinstance(table, dict):
+        return "is no map"
+    for key in ("name", "version"):
+        if not isinstance(table.get(key), str) or not table[key]:
+            return f"has no {key}"
+    for key, default in DEFAULTS.items():
+        if not isinstance(table.get(key, default), type(default)):
+            return f"has a {key} of another type"
+    try:
+        check_value(table)
+    except LocalMisuse as misuse:
+        return f"cannot be sent: {misuse.error.message.rstrip('.')}"
+    for problem in params_schema_problems(table.get("params", DEFAULTS["params"]), "params"):
+        return f"has {problem.at} that {problem.what}"
+    return _misfit(table, exports)
+
+
+def _misfit(table: dict[str, Any], exports: frozenset[str]) -> str:
+    """What an evaluator is that the module's exports cannot serve."""
+    scope, asks = table.get("scope", "record"), table.get("asks", [])
+    if scope not in SCOPES:
+        return f"has the scope {scope!r:.40}"
+    if any(word not in CAN_ASK for word in asks):
+        return "asks for more than a judge, which is all that a module can ask"
+    if scope == "dataset" and (asks or SCORE not in exports):
+        return f"is of the whole data, which needs {SCORE} and {AGGREGATE}, and no judge"
+    wanted = PLAN if asks else AGGREGATE if scope == "dataset" else SCORE
+    return "" if wanted in exports else f"needs the export {wanted}"
+
+
+def _has(record: Mapping[str, Any], path: str) -> bool:
+    value: Any = record
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+        if value is None:
+            return False
+    return True

@@ -1,0 +1,173 @@
+"""A module from its file to what instances are made of: read, compiled, and held against the ABI.
+
+Everything that can be told without running the module is told here, at once. It must not know records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from wasmtime import Engine, ExportType, FuncType, Linker, MemoryType, Module, ValType, WasmtimeError
+
+from evalsi_wasm.engine import Clock, make_engine
+from evalsi_wasm.faults import unusable
+from evalsi_wasm.imports import Log, linker_for, strangers
+from evalsi_wasm.module_cache import compiled
+
+MAGIC = b"\0asm"
+CORE = b"\1\0\0\0"
+MAX_MODULE_BYTES = 256 * 1024**2
+MEMORY = "memory"
+ALLOC, ABI, DESCRIBE, SCORE = "evalsi_alloc", "evalsi_abi", "evalsi_describe", "evalsi_score"
+PLAN, REDUCE, AGGREGATE = "evalsi_plan", "evalsi_reduce", "evalsi_aggregate"
+INITIALIZE = "_initialize"
+_I32, _I64 = "i32", "i64"
+BODY_IN = ((_I32, _I32), (_I64,))
+"""A function that takes the place and the length of a body, and gives those of its answer in one number."""
+MUST_EXPORT = {ALLOC: ((_I32,), (_I32,)), ABI: ((), (_I32,)), DESCRIBE: ((), (_I64,))}
+MAY_EXPORT = {SCORE: BODY_IN, PLAN: BODY_IN, REDUCE: BODY_IN, AGGREGATE: BODY_IN, INITIALIZE: ((), ())}
+PAIRS = ((PLAN, REDUCE),)
+
+
+class Limits(NamedTuple):
+    """What an instance may use.
+
+    Args:
+        memory_bytes: of its linear memory.
+        fuel_per_record: steps that one record may take; 0 counts none.
+    """
+
+    memory_bytes: int
+    fuel_per_record: int = 0
+
+
+class Loaded(NamedTuple):
+    """A module that can be instantiated.
+
+    Args:
+        name: of the file, for sentences.
+        engine: that compiled it.
+        module: the compiled code.
+        linker: gives it what it imports.
+        exports: the names of its functions that the ABI knows.
+        limits: of each instance.
+        clock: counts while one runs.
+    """
+
+    name: str
+    engine: Engine
+    module: Module
+    linker: Linker
+    exports: frozenset[str]
+    limits: Limits
+    clock: Clock
+
+
+def load_module(path: Path, limits: Limits, cache: Path | None = None, log: Log | None = None) -> Loaded:
+    """Read a module, compile it unless that was done before, and check what it imports and exports.
+
+    Args:
+        path: of the `.wasm` file.
+        limits: of each instance.
+        cache: folder of compiled modules; None keeps none.
+        log: gets what the guest writes.
+
+    Raises:
+        GuestFault: `pack.import`; it is no module, or does not follow the ABI.
+    """
+    code = _read(path)
+    engine = make_engine(fuel=limits.fuel_per_record > 0)
+    try:
+        module = compiled(engine, code, cache, f"fuel {limits.fuel_per_record > 0}")
+    except WasmtimeError as error:
+        raise unusable(path.name, f"cannot be compiled: {first_line(error)}", "Build it again.") from error
+    _check_imports(path.name, module)
+    exports = _exports(path.name, module)
+    linker = linker_for(engine, module.imports, log or Log())
+    return Loaded(path.name, engine, module, linker, exports, limits, Clock(engine))
+
+
+def first_line(error: Exception) -> str:
+    """What an engine says in its first line, which is what was wrong; the rest says where it noticed."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    cause = lines.index("Caused by:") + 1 if "Caused by:" in lines else 0
+    return lines[min(cause, len(lines) - 1)].removeprefix("0: ").rstrip(".") if lines else type(error).__name__
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_MODULE_BYTES:
+            raise unusable(path.name, f"is larger than {MAX_MODULE_BYTES:,} bytes", "Strip it.")
+        code = path.read_bytes()
+    except OSError as error:
+        raise unusable(
+            path.name, f"cannot be read: {error.strerror}", "Build it, or install the pack again."
+        ) from error
+    if not code:
+        raise unusable(path.name, "is empty", "Build it again, or install the pack again.")
+    if code[:4] != MAGIC:
+        raise unusable(path.name, "is no WebAssembly module", "Name a .wasm file in run.module of the plugin.toml.")
+    if code[4:8] != CORE:
+        raise unusable(
+            path.name,
+            "is a component or of another version of WebAssembly, and only core modules of version 1 are run",
+            "Build a core module, such as with --target wasm32-unknown-unknown.",
+        )
+    return code
+
+
+def _check_imports(name: str, module: Module) -> None:
+    unknown = list(strangers(module.imports))
+    if unknown:
+        raise unusable(
+            name,
+            f"imports {', '.join(unknown)}, and a host gives evalsi.log and an empty wasi_snapshot_preview1 only",
+            "Build it without what needs that.",
+        )
+
+
+def _exports(name: str, module: Module) -> frozenset[str]:
+    found = {one.name: one for one in module.exports}
+    problems = list(_export_problems(found))
+    if problems:
+        mend = "Export what docs/reference/wasm-abi.md lists, and mark it so that the linker keeps it."
+        raise unusable(name, "; ".join(problems), mend)
+    return frozenset(found) & frozenset([*MUST_EXPORT, *MAY_EXPORT])
+
+
+def _export_problems(found: dict[str, ExportType]) -> Iterator[str]:
+    if MEMORY not in found:
+        yield f"exports no {MEMORY}"
+    elif not isinstance(found[MEMORY].type, MemoryType):
+        yield f"exports a {MEMORY} that is none"
+    for name, signature in {**MUST_EXPORT, **MAY_EXPORT}.items():
+        if name not in found:
+            if name in MUST_EXPORT:
+                yield f"exports no {name}"
+            continue
+        kind = found[name].type
+        if not isinstance(kind, FuncType) or _signature(kind) != signature:
+            yield f"exports {name} {_told(kind)}, not as {_written(*signature)}"
+    if SCORE not in found and PLAN not in found and AGGREGATE not in found:
+        yield f"exports neither {SCORE} nor {PLAN}"
+    for one, other in PAIRS:
+        if (one in found) != (other in found):
+            yield f"exports only one of {one} and {other}"
+
+
+def _signature(kind: FuncType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(map(_word, kind.params)), tuple(map(_word, kind.results))
+
+
+def _word(kind: ValType) -> str:
+    return str(kind)
+
+
+def _told(kind: object) -> str:
+    return f"as {_written(*_signature(kind))}" if isinstance(kind, FuncType) else "as what is no function"
+
+
+def _written(params: tuple[str, ...], results: tuple[str, ...]) -> str:
+    return f"({', '.join(params)}) -> ({', '.join(results)})"

@@ -1,0 +1,227 @@
+"""What a module's host does for each request of the kernel: hello, describe, open, score, plan, reduce, aggregate, bye.
+
+One event loop owns all of it. It must not know descriptors, nor how a module is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, Final, NamedTuple
+
+from evalsi_kernel.errors import ConfigError
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import pack
+from evalsi_protocol.greeting import choose_major, pack_hello
+from evalsi_protocol.machine import RequestReceived
+from evalsi_protocol.methods import ITEM_RUNS
+from evalsi_wasm.aggregation import aggregated
+from evalsi_wasm.calls import Calls
+from evalsi_wasm.description import RECORD_TIMEOUT_S, Opened, open_evaluator
+from evalsi_wasm.module import AGGREGATE, PLAN, REDUCE
+from evalsi_wasm.request_body import Refused, field, records_in, refusal, seconds_in, wrong_body
+from evalsi_wasm.scoring import Job, Ways, in_thread
+from evalsi_wasm.wire import WINDOW, Wire
+
+CONCURRENCY: Final = 16
+CANCELLED: Final = WireError("protocol.cancelled", "The request was cancelled.", "", "kernel")
+_METHODS: Final = {"aggregate": AGGREGATE, "plan": PLAN, "reduce": REDUCE}
+
+
+class Served(NamedTuple):
+    """What is served: a module that loaded, or the reason why it did not.
+
+    Args:
+        name, version: of the pack.
+        tables: of its evaluators, by name.
+        exports: what the module can do.
+        calls: of its functions; None where it did not load.
+        fault: why not.
+    """
+
+    name: str
+    version: str
+    tables: dict[str, dict[str, Any]]
+    exports: frozenset[str]
+    calls: Calls | None
+    fault: WireError | None = None
+
+
+class PackSession:
+    """Serves one session.
+
+    Args:
+        served: the module.
+        write: takes bytes for the kernel.
+        executor: runs calls of the module, at most so many at once as there may be instances.
+    """
+
+    def __init__(self, served: Served, write: Callable[[bytes], object], executor: Executor) -> None:
+        self.wire = Wire(write, self._begin, self._cancel)
+        self._served = served
+        self._executor = executor
+        self._opened: dict[int, Opened] = {}
+        self._states: dict[int, list[Any]] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._takes_runs = False
+
+    def _begin(self, request: RequestReceived) -> None:
+        task = self._tasks[request.id] = asyncio.ensure_future(self._do(request))
+        task.add_done_callback(lambda done: self._fail_if_cancelled(request, done))
+
+    def _cancel(self, request_id: int) -> None:
+        if task := self._tasks.get(request_id):
+            task.cancel()
+
+    async def _do(self, request: RequestReceived) -> None:
+        """Do one request and answer it once, whatever becomes of it."""
+        step = getattr(self, f"_{request.method}", None)
+        try:
+            if step is None:
+                raise refusal("pack.not_supported", f"A module does not do {request.method!r}.", "", "pack")
+            body = await step(request)
+        except Refused as refused:
+            error = refused.error
+        except ConfigError as fault:
+            error = fault.to_wire()
+        except asyncio.CancelledError:
+            error = CANCELLED
+        except Exception as fault:  # noqa: BLE001 -- a fault of this host is an answer too.
+            message = f"{request.method!r} failed: {type(fault).__name__}: {fault}."
+            error = WireError("pack.failed", message, "Please report it.", "pack")
+        else:
+            # Nothing that a thread still brings may come after the answer.
+            self._tasks.pop(request.id)
+            self.wire.respond(request, body)
+            return
+        self._tasks.pop(request.id)
+        self.wire.fail(request, error)
+
+    def _fail_if_cancelled(self, request: RequestReceived, done: asyncio.Task[None]) -> None:
+        """Answer a request that was cancelled before it was begun."""
+        if done.cancelled():
+            self._tasks.pop(request.id)
+            self.wire.fail(request, CANCELLED)
+
+    async def _hello(self, request: RequestReceived) -> dict[str, Any]:
+        major = choose_major(request.body)
+        if isinstance(major, WireError):
+            raise Refused(major)
+        if self._served.fault is not None:
+            raise Refused(self._served.fault)
+        capabilities = request.body.get("capabilities")
+        self._takes_runs = isinstance(capabilities, list) and ITEM_RUNS in capabilities
+        can = {"score"} | {word for word, export in _METHODS.items() if export in self._served.exports}
+        return pack_hello(major, self._served.name, self._served.version, can, window=WINDOW)
+
+    async def _ping(self, request: RequestReceived) -> dict[str, Any]:
+        return {"running": self._calls.running()}
+
+    async def _describe(self, request: RequestReceived) -> dict[str, Any]:
+        named = {"name": self._served.name, "version": self._served.version}
+        return {"pack": named, "evaluators": list(self._served.tables.values())}
+
+    async def _open(self, request: RequestReceived) -> dict[str, Any]:
+        body = request.body
+        session, name = field(body, "session", int), field(body, "evaluator", str)
+        if session in self._opened:
+            raise refusal("protocol.session", f"The session {session} is open already.", "Use another id.", "kernel")
+        table = self._served.tables.get(name)
+        if table is None:
+            known = ", ".join(self._served.tables)
+            raise refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
+        timeout_s = seconds_in(body, "record_timeout_s", RECORD_TIMEOUT_S)
+        concurrency = max(1, field(body, "concurrency", int, CONCURRENCY))
+        self._opened[session] = open_evaluator(table, field(body, "params", dict, {}), timeout_s, concurrency)
+        return {"evaluator": table}
+
+    async def _score(self, request: RequestReceived) -> dict[str, Any]:
+        opened = self._opened_of(field(request.body, "sessions", list))
+        records = records_in(request.body)
+        packed = [pack(record) for record in records]
+        counts: Counter[str] = Counter()
+        for session, one in opened:
+            job = self._job(request, session, one, records, packed)
+            await job.score()
+            counts += job.counts
+        return {"outcomes": dict(counts)}
+
+    async def _plan(self, request: RequestReceived) -> dict[str, Any]:
+        session, opened = self._judging(request)
+        records = records_in(request.body)
+        job = self._job(request, session, opened, records, [pack(record) for record in records])
+        return {"plans": await job.plans()}
+
+    async def _reduce(self, request: RequestReceived) -> dict[str, Any]:
+        session, opened = self._judging(request)
+        records, replies = records_in(request.body), field(request.body, "replies", list)
+        if len(records) != len(replies) or not all(isinstance(one, list) for one in replies):
+            raise wrong_body(f"{len(records)} records came with {len(replies)} lists of replies.")
+        job = self._job(request, session, opened, records, [pack(record) for record in records])
+        return {"outcomes": await job.outcomes(replies)}
+
+    async def _aggregate(self, request: RequestReceived) -> dict[str, Any]:
+        body = request.body
+        session = field(body, "session", int)
+        ((_, opened),) = self._opened_of([session])
+        if not opened.is_of_dataset:
+            message = f"{opened.table['name']} scores records; nothing is aggregated."
+            raise refusal("protocol.session", message, "Score it.", "kernel")
+        states = self._states.setdefault(session, [])
+        states += field(body, "states", list)
+        if body.get("more"):
+            return {"states": len(states)}
+        del self._states[session]
+        resamples, seed = field(body, "resamples", int, 0), field(body, "seed", int, 0)
+        about = (request.id, session)
+        return await in_thread(
+            self._executor,
+            lambda: aggregated(self._calls, opened, states, resamples=resamples, seed=seed, about=about),
+        )
+
+    async def _close(self, request: RequestReceived) -> dict[str, Any]:
+        session = field(request.body, "session", int)
+        self._opened.pop(session, None)
+        self._states.pop(session, None)
+        return {}
+
+    async def _bye(self, request: RequestReceived) -> dict[str, Any]:
+        others = [task for request_id, task in self._tasks.items() if request_id != request.id]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        return {}
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _calls(self) -> Calls:
+        assert self._served.calls is not None
+        return self._served.calls
+
+    def _job(
+        self,
+        request: RequestReceived,
+        session: int,
+        opened: Opened,
+        records: list[dict[str, Any]],
+        packed: list[bytes],
+    ) -> Job:
+        # A request that was cancelled is answered at once, and is then none of the open ones.
+        ways = Ways(self._calls, self._executor, self.wire.tell, self.wire.ask, self._tasks.__contains__)
+        return Job(ways, (request.id, session), opened, records, packed, takes_runs=self._takes_runs)
+
+    def _opened_of(self, sessions: list[Any]) -> list[tuple[int, Opened]]:
+        for session in sessions:
+            if type(session) is not int or session not in self._opened:
+                raise refusal("protocol.session", f"The session {session} is not open.", "Open it first.", "kernel")
+        return [(session, self._opened[session]) for session in sessions]
+
+    def _judging(self, request: RequestReceived) -> tuple[int, Opened]:
+        (found,) = self._opened_of([field(request.body, "session", int)])
+        if not found[1].judges:
+            message = f"{found[1].table['name']} asks no judge, so there is nothing to plan."
+            raise refusal("pack.not_supported", message, "Score with it.", "pack")
+        return found

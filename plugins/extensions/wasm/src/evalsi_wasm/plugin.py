@@ -1,0 +1,71 @@
+"""Owns the hook by which the kernel learns how a pack of the runtime `wasm` starts.
+
+It looks at the manifest and at whether the module is there; it must not load wasmtime, nor run anything of the pack.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.hooks import hookimpl
+from evalsi_kernel.launch import Command, Launch
+from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.suggestions import choose
+
+RUNTIME = "wasm"
+GUEST_SHARE = 2
+"""The guest's memories together may take one part in so many of the process's `memory_mb`."""
+MAX_GUEST_BYTES = 2 * 1024**3 - 64 * 1024
+MAX_INSTANCES = 8
+# What `[run] options` may say: the name of an option → its least value.
+OPTIONS = {"fuel_per_record": 1_000, "instances": 1}
+
+
+@hookimpl
+def evalsi_runtime(pack: PackInfo) -> Launch | None:
+    """A process of this host's own Python that hosts the module, or None where the runtime is another's."""
+    if pack.runtime != RUNTIME:
+        return None
+    module = pack.folder / pack.module
+    if not module.is_file():
+        raise PackError(
+            f"The pack {pack.name} has no module: {module} is not there.",
+            "Build it, or install the pack again.",
+            code="pack.import",
+        )
+    _check_options(pack)
+    # A pack that computes has a process a core; in one that waits for a judge the instances share a process.
+    instances = pack.options.get("instances") or (
+        1 if pack.workers == "cpu" else min(os.cpu_count() or 1, MAX_INSTANCES)
+    )
+    memory_bytes = min(pack.memory_mb * 1024**2 // (GUEST_SHARE * instances), MAX_GUEST_BYTES)
+    words: Mapping[str, Any] = {
+        "module": module,
+        "name": pack.name,
+        "version": pack.version,
+        "cache": cache_dir() / "wasm",
+        "instances": instances,
+        "memory-bytes": memory_bytes,
+        "fuel": pack.options.get("fuel_per_record", 0),
+    }
+    flags = [f"--{word}={value}" for word, value in words.items()]
+    # -I: nothing of the caller's variables or folder reaches the process. What the guest may hold is bounded inside it:
+    # an engine reserves far more addresses than it uses.
+    return Launch(pack.name, Command([sys.executable, "-I", "-m", "evalsi_wasm.runner", *flags]))
+
+
+def _check_options(pack: PackInfo) -> None:
+    for name, value in pack.options.items():
+        if name not in OPTIONS:
+            told, mend = f"has no option {name!r}", choose(name, tuple(OPTIONS))
+        elif type(value) is not int or value < OPTIONS[name]:
+            told, mend = f"takes {name} as a whole number from {OPTIONS[name]:,} on, not {value!r}", "Change it."
+        else:
+            continue
+        message = f"The runtime wasm {told} (run.options of the pack {pack.name})."
+        raise PackError(message, mend, code="pack.manifest")

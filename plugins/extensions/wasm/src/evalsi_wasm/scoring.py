@@ -1,0 +1,195 @@
+"""The records of one request for one evaluator: computed in a thread, or planned, asked and reduced.
+
+It runs on the session's event loop; only calls of the module leave it. It must not know frames.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any, NamedTuple, TypeVar
+
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import pack
+from evalsi_wasm.answers import OF_DATASET, OF_PLAN, OF_RECORD, failed
+from evalsi_wasm.calls import Calls, Task
+from evalsi_wasm.description import Opened
+from evalsi_wasm.items import body_of
+from evalsi_wasm.module import PLAN, REDUCE, SCORE
+from evalsi_wasm.request_body import Refused
+
+_Result = TypeVar("_Result")
+
+
+class Ways(NamedTuple):
+    """How a job reaches the module and the kernel.
+
+    Args:
+        calls: of the module's functions.
+        executor: runs them, at most so many at once as there may be instances.
+        tell: sends the body of an event; returns why it cannot be sent.
+        ask: asks the kernel for a capability.
+        is_wanted: whether a request's answer is still wanted; any thread may call it.
+    """
+
+    calls: Calls
+    executor: Executor
+    tell: Callable[[dict[str, Any]], WireError | None]
+    ask: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+    is_wanted: Callable[[int], bool]
+
+
+class Job:
+    """One evaluator's part of a request.
+
+    Args:
+        ways: to the module and the kernel.
+        about: the id of the request, and the session of the evaluator.
+        opened: the evaluator.
+        records: of the request.
+        packed: the same in MessagePack.
+        takes_runs: whether the kernel takes runs.
+    """
+
+    def __init__(
+        self,
+        ways: Ways,
+        about: tuple[int, int],
+        opened: Opened,
+        records: list[dict[str, Any]],
+        packed: list[bytes],
+        *,
+        takes_runs: bool = False,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        self._ways = ways
+        self._about = about
+        self._request, self._session = about
+        self._opened = opened
+        self._records = records
+        self._packed = packed
+        self._takes_runs = takes_runs
+
+    async def score(self) -> None:
+        """Tell of an outcome for each record, as they come."""
+        lacking = [self._lacking(record) for record in self._records]
+        skipped = [(place, outcome) for place, outcome in enumerate(lacking) if outcome is not None]
+        if skipped:
+            self._tell([place for place, _ in skipped], [outcome for _, outcome in skipped])
+        places = [place for place, outcome in enumerate(lacking) if outcome is None]
+        await (self._judge if self._opened.judges else self._compute)(places)
+
+    async def plans(self) -> list[Any]:
+        """For each record its questions, or the outcome of one that nothing is asked about."""
+        plans: list[Any] = [self._lacking(record) for record in self._records]
+        places = [place for place, plan in enumerate(plans) if plan is None]
+        for place, plan in zip(places, await self._planned(places), strict=True):
+            plans[place] = plan
+        return plans
+
+    async def outcomes(self, replies: Sequence[list[Any]]) -> list[Any]:
+        """For each record its outcome, from the replies to its questions."""
+        outcomes: list[Any] = [_failed_reply(one) for one in replies]
+        places = [place for place, outcome in enumerate(outcomes) if outcome is None]
+        reduced = await self._reduced(places, [replies[place] for place in places])
+        for place, outcome in zip(places, reduced, strict=True):
+            outcomes[place] = outcome
+        return outcomes
+
+    async def _compute(self, places: list[int]) -> None:
+        task = self._task(SCORE, places, "outcomes", OF_DATASET if self._opened.is_of_dataset else OF_RECORD)
+        loop = asyncio.get_running_loop()
+
+        def work() -> None:
+            for start, outcomes in self._ways.calls.outcomes(task, self._is_wanted):
+                loop.call_soon_threadsafe(self._tell, places[start : start + len(outcomes)], outcomes)
+
+        await in_thread(self._ways.executor, work)
+
+    async def _judge(self, places: list[int]) -> None:
+        """Each record waits for its own replies only."""
+        in_flight = asyncio.Semaphore(self._opened.concurrency)
+
+        async def one(place: int, plan: list[Any]) -> None:
+            async with in_flight:
+                self._tell([place], [await self._judged(place, plan)])
+
+        plans = await self._planned(places)
+        async with asyncio.TaskGroup() as group:
+            for place, plan in zip(places, plans, strict=True):
+                group.create_task(one(place, plan))
+
+    async def _judged(self, place: int, plan: list[Any]) -> list[Any]:
+        kind, payload = plan
+        if kind != "planned":
+            return plan
+        requests = payload["requests"]
+        body = {"session": self._session, "record": self._records[place].get("id", ""), "requests": requests}
+        try:
+            replies = (await self._ways.ask("judge.ask", body)).get("replies")
+        except Refused as refused:
+            return failed(refused.error)
+        if not isinstance(replies, list) or len(replies) != len(requests):
+            message = f"{len(requests)} questions did not get {len(requests)} replies."
+            return failed(WireError("protocol.body", message, "", "kernel"))
+        return _failed_reply(replies) or (await self._reduced([place], [replies]))[0]
+
+    async def _planned(self, places: list[int]) -> list[list[Any]]:
+        return await self._all_of(self._task(PLAN, places, "plans", OF_PLAN))
+
+    async def _reduced(self, places: list[int], replies: Sequence[list[Any]]) -> list[list[Any]]:
+        packed = [pack(one) for one in replies]
+        return await self._all_of(self._task(REDUCE, places, "outcomes", OF_RECORD)._replace(replies=packed))
+
+    async def _all_of(self, task: Task) -> list[list[Any]]:
+        def work() -> list[list[Any]]:
+            found = self._ways.calls.outcomes(task, self._is_wanted)
+            return [outcome for _, outcomes in found for outcome in outcomes]
+
+        outcomes = await in_thread(self._ways.executor, work)
+        if len(outcomes) < len(task.records):
+            raise asyncio.CancelledError
+        return outcomes
+
+    def _task(self, function: str, places: list[int], key: str, admitted: frozenset[str]) -> Task:
+        records = [self._packed[place] for place in places]
+        return Task(function, self._opened, records, places, key, admitted, None, self._about)
+
+    def _is_wanted(self) -> bool:
+        return self._ways.is_wanted(self._request)
+
+    def _lacking(self, record: dict[str, Any]) -> list[Any] | None:
+        need = self._opened.lacks(record)
+        return ["skipped", {"reason": f"record has no {need}"}] if need else None
+
+    def _tell(self, places: Sequence[int], outcomes: Sequence[list[Any]]) -> None:
+        """Send outcomes; where they are too much for one event, in two."""
+        if not self._is_wanted():
+            return
+        body = body_of(self._request, self._session, places, outcomes, takes_runs=self._takes_runs)
+        problem = self._ways.tell(body)
+        if problem is None:
+            self.counts.update(kind for kind, _ in outcomes)
+        elif len(outcomes) == 1:
+            self._tell(places, [failed(problem)])
+        else:
+            half = len(outcomes) // 2
+            self._tell(places[:half], outcomes[:half])
+            self._tell(places[half:], outcomes[half:])
+
+
+async def in_thread(executor: Executor, work: Callable[[], _Result]) -> _Result:
+    """Run a piece of work in a thread; it looks by itself whether it is still wanted, so it is never broken off."""
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(executor, work))
+
+
+def _failed_reply(replies: Sequence[Any]) -> list[Any] | None:
+    """The error of the first reply that is one; None where all are answers."""
+    for reply in replies:
+        if not isinstance(reply, dict):
+            return failed(WireError("protocol.body", "A reply is no map.", "", "kernel"))
+        if isinstance(reply.get("error"), dict):
+            return failed(WireError.from_body(reply["error"]))
+    return None
