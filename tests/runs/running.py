@@ -9,8 +9,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from evalsi_kernel.broker.settings import BrokerSettings
+from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.event_log import EventLog
 from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.request import RunEnd, RunRequest
+from evalsi_kernel.runs.run import execute
+from evalsi_runs.spec_file import read_spec, run_name
 from tests.cli.running import BOUND_S, EVALSI, Done, write_jsonl
 from tests.providers import KEY, MODEL, Provider
 
@@ -77,6 +86,29 @@ def start(folder: Path, *words: str, spec: str = "run.yaml") -> subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def executed(
+    folder: Path,
+    *,
+    models: BrokerSettings | None = None,
+    retry_errors: bool = False,
+    listener: Listener = NOBODY,
+) -> RunEnd:
+    """A run of the folder's spec in this process, for what is no matter of the command line."""
+    extensions, path = default_extensions(), folder / "run.yaml"
+    document = read_spec(path, extensions)
+    request = RunRequest(
+        document,
+        run_name(document, path),
+        folder,
+        runs=folder / ".evalsi" / "runs",
+        models=models,
+        retry_errors=retry_errors,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MODEL_KEY, KEY)
+        return execute(request, default_catalog(), extensions, listener=listener)
 
 
 def results(folder: Path, run_id: str = "run-1") -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -15,7 +16,9 @@ from typing import NamedTuple
 import pytest
 
 from evalsi_kernel.runs.event_log import EventLog
+from evalsi_kernel.runs.history import FINISHED, History
 from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.run_folder import RunFolder
 from tests.providers import KEY, Provider, fixed
 from tests.runs.forking import BOUND_S, OUTPUT, Forked, forking
 from tests.runs.running import MODEL_KEY, model_of, outcomes, records, results, write_spec
@@ -27,10 +30,11 @@ FEW, MANY = 25, 1000
 
 
 class Held(NamedTuple):
-    """What a log holds: its whole frames, and the items that are answered."""
+    """What a log holds: its whole frames, the items that are answered, and whether the run is over."""
 
     frames: bytes
     answered: frozenset[int]
+    is_over: bool
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,8 @@ def held(folder: Path) -> Held:
     progress = Progress(log, COUNT)
     log.close()
     answered = frozenset(item for item in range(COUNT) if progress.is_generated(item))
-    return Held(copy.read_bytes(), answered)
+    is_over = any(note.get("state") in FINISHED for note in progress.notes)
+    return Held(copy.read_bytes(), answered, is_over)
 
 
 def asked(vendor: Provider) -> Counter[int]:
@@ -60,7 +65,7 @@ def asked(vendor: Provider) -> Counter[int]:
 def killed_until_done(folder: Path, vendor: Provider, server: subprocess.Popen[str], draw: random.Random) -> int:
     """A run killed at random points until it comes to its end; returns how often."""
     write_spec(folder, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-    before, calls = Held(b"", frozenset()), asked(vendor)
+    before, calls = Held(b"", frozenset(), is_over=False), asked(vendor)
     kills, whole_s = 0, 0.5
     while True:
         started = time.monotonic()
@@ -76,8 +81,21 @@ def killed_until_done(folder: Path, vendor: Provider, server: subprocess.Popen[s
             assert code == 0, (folder / OUTPUT).read_text()
             return kills
         kills += 1
+        if now.is_over:
+            return kills  # Only the process was not at its end yet.
         before, calls = now, calls_now
         whole_s = max(whole_s, 1.2 * (time.monotonic() - started))
+
+
+def check_folder(folder: Path) -> None:
+    """What a killed process was writing is put in order by the next that opens the run, and all of it is there."""
+    run = RunFolder(folder / ".evalsi" / "runs" / "run-1")
+    log = EventLog(run.events)
+    History(run, Progress(log, COUNT)).mend()
+    log.close()
+    assert {path.name for path in run.path.iterdir()} == {"events", "lock", "results.json", "run.json"}
+    summary = json.loads((run.path / "run.json").read_text())
+    assert (summary["state"], summary["done"]) == ("succeeded", COUNT)
 
 
 def check_kills(folder: Path, server: subprocess.Popen[str], kills: int, seed: int) -> None:
@@ -97,12 +115,7 @@ def check_kills(folder: Path, server: subprocess.Popen[str], kills: int, seed: i
             value = results(broken)
             assert outcomes(value) == outcomes(expected)
             assert value["summaries"] == expected["summaries"]
-            assert {path.name for path in (broken / ".evalsi" / "runs" / "run-1").iterdir()} == {
-                "events",
-                "lock",
-                "results.json",
-                "run.json",
-            }
+            check_folder(broken)
         total = sum(asked(vendor).values())
     # A call in flight when its process is killed is made again: nobody could know its answer.
     assert COUNT * (lives + 1) <= total <= COUNT * (lives + 1) + seen * AT_ONCE

@@ -55,6 +55,7 @@ def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
     if last is not None:
         begun = _opened(last, items)
         try:
+            begun.history.mend()
             if begun.history.begun is None:
                 return _began(request, begun, inputs)
             if request.retry_errors or begun.history.state not in FINISHED:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from evalsi_kernel.errors import ConfigError, OutputError
@@ -63,6 +64,19 @@ class History:
         self._progress.note(note="state", state=state, at=now(), **about)
         self._summarise(state, about)
 
+    def mend(self) -> None:
+        """Remove what a process that was killed was writing, and have `run.json` say what the log says."""
+        for unfinished in (*self._folder.path.glob(".evalsi-*.tmp"), self._summary.with_suffix(".tmp")):
+            unfinished.unlink(missing_ok=True)
+        last = next((note for note in reversed(self._progress.notes) if note["note"] == "state"), None)
+        if last is not None and _state_in(self._summary) != last["state"]:
+            about = {key: value for key, value in last.items() if key not in {"note", "state", "at"}}
+            self._summarise(last["state"], about)
+
+    @property
+    def _summary(self) -> Path:
+        return self._folder.path / "run.json"
+
     def _summarise(self, state: State, about: Mapping[str, Any]) -> None:
         begun = self.begun or {}
         summary = {
@@ -75,7 +89,7 @@ class History:
             "attempts": self.attempts,
             **about,
         }
-        path = self._folder.path / "run.json"
+        path = self._summary
         unfinished = path.with_suffix(".tmp")  # One process alone writes here.
         try:
             unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
@@ -95,6 +109,14 @@ class History:
                 "Undo the change to go on, or begin a new run with --fresh.",
                 code="run.changed",
             )
+
+
+def _state_in(summary: Path) -> str | None:
+    try:
+        state: str | None = json.loads(summary.read_text("utf-8"))["state"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return state
 
 
 def now() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from evalsi_kernel.errors import ConfigError, OutputError
 
 RUNS = Path(".evalsi") / "runs"
 _ID = re.compile(r"(.+)-([1-9]\d*)")
-_GLANCES = 100
+_GLANCES, _GLANCE_S = 200, 0.005
 
 
 class RunFolder:
@@ -89,8 +90,9 @@ class RunFolder:
                 return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 who = self.process_id
-            if who is not None:  # Else somebody only looked whether the run is worked on.
+            if who is not None:
                 break
+            time.sleep(_GLANCE_S)  # Somebody only looks whether the run is worked on.
         raise ConfigError(
             f"The run {self.id} is being worked on{f' by process {who}' if who else ''}.",
             "Wait for it, or begin another beside it with --fresh.",
