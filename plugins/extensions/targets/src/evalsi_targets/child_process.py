@@ -39,10 +39,12 @@ class ChildProcess(asyncio.SubprocessProtocol):
         is_echoed: what it writes to stderr goes to this process's too.
 
     Attributes:
-        gone: done once it has ended and its pipes are read; the exit code.
+        exited: done once it has ended.
+        gone: done once what it wrote is read too; the exit code.
     """
 
     def __init__(self, on_output: Callable[[bytes], None], *, is_echoed: bool) -> None:
+        self.exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._on_output = on_output
         self._is_echoed = is_echoed
@@ -59,11 +61,6 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def pid(self) -> int:
         """Of the process, and of its group."""
         return self._transport.get_pid()
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it is gone, though something of it may still be read."""
-        return self._transport.get_returncode() is not None
 
     def write(self, data: bytes) -> None:
         """Write to its stdin; what is written to one that reads no more is lost."""
@@ -83,14 +80,17 @@ class ChildProcess(asyncio.SubprocessProtocol):
         """End it and its whole group at once."""
         self._signal(signal.SIGKILL)
 
-    async def stop(self) -> None:
-        """End it in steps: it may leave by itself, then SIGTERM, then SIGKILL, a second each."""
+    async def stop(self, *, is_busy: bool) -> None:
+        """End it in steps: it may leave by itself unless it is busy, then SIGTERM, then SIGKILL, a second each."""
         self.end_input()
-        for step in (None, signal.SIGTERM, signal.SIGKILL):
+        for step in (signal.SIGTERM, signal.SIGKILL) if is_busy else (None, signal.SIGTERM, signal.SIGKILL):
             if step is not None:
                 self._signal(step)
-            if (await asyncio.wait({self.gone}, timeout=LEAVE_S))[0]:
-                return
+            if (await asyncio.wait({self.exited}, timeout=LEAVE_S))[0]:
+                break
+        # Nobody reads what is left, and someone else may hold its pipes open for ever.
+        self._transport.close()
+        await asyncio.wait({self.gone}, timeout=LEAVE_S)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
@@ -110,6 +110,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Once it is gone what it started goes too, and its pipes end, though someone may hold them open for ever."""
+        self.exited.set_result(None)
         self._signal(signal.SIGKILL)
         self._closing = asyncio.get_running_loop().call_later(LEAVE_S, self._transport.close)
 

@@ -83,8 +83,9 @@ class Life:
     async def stop(self) -> None:
         """Let it leave, and end it where it does not."""
         self.is_over = True
+        is_busy = bool(self.waiting)
         self.waiting.clear()
-        await self._child.stop()
+        await self._child.stop(is_busy=is_busy)
 
     def ending(self) -> str:
         """How it ended, and what it wrote to stderr last."""

@@ -1,0 +1,106 @@
+"""Runs with targets by the command itself: the guide's agent, what goes on later, and that nothing outlives a run."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.processes import still_running, told
+from tests.runs.running import records, results, run, start, write_spec
+from tests.targets.service import serving
+
+AGENT = """\
+import os, subprocess, sys, time
+
+SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(3600)"]
+
+def answer(text):
+    if text == "Question 1?" and os.path.exists("pids"):
+        child = subprocess.Popen(SLEEP, start_new_session=True)
+        with open("pids", "w") as pids:
+            pids.write(f"{os.getpid()} {child.pid}\\n")
+        time.sleep(3600)
+    return "Oslo"
+"""
+PROGRAM = """\
+#!/bin/sh
+sleep 3600 &
+echo $$ $! > pids
+wait
+"""
+
+
+def test_the_agent_of_the_guide_is_run(tmp_path: Path) -> None:
+    with serving() as service:
+        http = {"url": f"{service.url}/echo", "body_template": '{"message": "{{input}}"}', "output_path": "reply"}
+        write_spec(tmp_path, {"agent": {"http": http}}, gates=[{"metric": "exact-match", "max": 0.0}])
+        done = run(tmp_path)
+    assert done.code == 0, done.err
+    value = results(tmp_path)
+    assert value["records"][2]["output"] == '{"message": "Question 2?"}!'
+    assert value["manifest"]["target"]["connector"] == "http"
+    assert value["manifest"]["target_usage"]["input_tokens"] is None
+
+
+def test_a_budget_that_a_target_cannot_hold_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    with serving() as service:
+        target = {"connector": "http", "url": f"{service.url}/endless"}
+        write_spec(tmp_path, target, budget={"max_target_tokens": 1000})
+        done = run(tmp_path)
+        assert service.endless_bytes == 0
+    assert done.code == 1, done.err
+    assert "spec.budget.max_target_tokens cannot be held: the target http does not know" in done.err
+
+
+def test_a_service_that_refuses_the_key_stops_the_run_with_one_sentence(tmp_path: Path) -> None:
+    with serving() as service:
+        target = {"connector": "http", "url": f"{service.url}/status/401", "max_concurrency": 2}
+        write_spec(tmp_path, target, records(50))
+        done = run(tmp_path)
+    assert done.code == 1
+    assert done.err.count("error:") == 1
+    assert "answered 401" in done.err
+    assert "spec.target.headers_env" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere what a killed run started is left to the system")
+@pytest.mark.parametrize("kind", ["python", "command"])
+def test_nothing_outlives_a_run_that_is_killed(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "agent.sh").write_text(PROGRAM)
+    (tmp_path / "agent.sh").chmod(0o755)
+    target: dict[str, Any] = {"connector": "python", "function": "./agent.py:answer"}
+    if kind == "command":
+        target = {"connector": "command", "command": "./agent.sh"}
+    write_spec(tmp_path, {**target, "max_concurrency": 1}, records(3))
+    with told(tmp_path / "pids") as pids:
+        process = start(tmp_path)
+        try:
+            started = [int(pid) for pid in pids.line().split()]
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+    assert len(started) == 2
+    assert still_running(started) == []
+
+
+def test_an_interrupted_run_ends_its_processes_and_goes_on_later(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    write_spec(tmp_path, {"connector": "python", "function": "./agent.py:answer", "max_concurrency": 1}, records(3))
+    with told(tmp_path / "pids") as pids:
+        process = start(tmp_path)
+        try:
+            started = [int(pid) for pid in pids.line().split()]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+    assert still_running(started) == []
+    (tmp_path / "pids").unlink()
+    again = run(tmp_path)
+    assert again.code == 0, again.err
+    assert "run-1: 1 of 3 kept, 2 to go" in again.err
+    assert [one["output"] for one in results(tmp_path)["records"]] == ["Oslo"] * 3
