@@ -48,10 +48,11 @@ def pack_search_path() -> list[Path]:
         ConfigError: neither `EVALSI_HOME` nor a home folder of the user is known.
     """
     named = [_absolute(entry) for entry in os.environ.get("EVALSI_PLUGIN_PATH", "").split(os.pathsep) if entry.strip()]
-    return list(dict.fromkeys([*named, *_bundled(), home_dir() / "packs"]))
+    return list(dict.fromkeys([*named, *bundled_packs(), home_dir() / "packs"]))
 
 
-def _bundled() -> list[Path]:
+def bundled_packs() -> list[Path]:
+    """Where the packs that belong to this kernel lie, whose names are plain."""
     here = Path(__file__).resolve()
     checkout = here.parents[3]
     if here.parts[-4:-1] == ("kernel", "src", "evalsi_kernel") and (checkout / "plugins" / "packs").is_dir():
