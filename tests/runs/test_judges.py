@@ -15,7 +15,7 @@ import pytest
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
 from tests.judging import graded
 from tests.own_cache import own_cache
-from tests.providers import KEY, MODEL, Provider, Request, faults
+from tests.providers import KEY, MODEL, Answer, Provider, Request, faults
 from tests.providers.sightings import Sightings
 from tests.runs.running import executed, model_of, records, results, write_spec
 
@@ -53,7 +53,7 @@ class Both:
         if sum(self.judged.values()) >= self.most_judged:
             return self.fault
         self.judged[request.prompt] += 1
-        return {"score": 4}
+        return Answer('{"score": 4}', input_tokens=60, output_tokens=40)
 
 
 @contextmanager
@@ -102,13 +102,13 @@ def test_a_judge_s_budget_that_is_spent_in_mid_run_stops_the_target_and_a_higher
     both = Both()
     with Provider(both) as vendor:
         write_spec(tmp_path, model_of(vendor, max_concurrency=2), records(COUNT), evaluators=EVALUATORS)
-        end = executed(tmp_path, models=models(vendor, max_tokens=600))
+        end = executed(tmp_path, models=models(vendor, max_tokens=2_000))
         assert end.state == "error"
         assert end.evaluation.error is not None
         assert end.evaluation.error.code == "judge.budget"
         assert 0 < end.done < COUNT
         assert {one["outcome"] for one in results(tmp_path)["results"]} == {"scored", "cancelled"}
-        again = executed(tmp_path, models=models(vendor, max_tokens=600))
+        again = executed(tmp_path, models=models(vendor, max_tokens=2_000))
         assert again.done < COUNT  # What the first attempt took is counted.
         end = executed(tmp_path, models=models(vendor, max_tokens=1_000_000))
     assert end.state == "succeeded"
