@@ -1,0 +1,104 @@
+"""Trials and gates of a whole run: faults that other tools were reported for are right here, from end to end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.providers import Provider, Request, faults, fixed
+from tests.runs.running import executed, model_of, records, results, run, write_spec
+
+
+def of(folder: Path, metric: str) -> Any:
+    """The summary of a metric."""
+    (found,) = [one for one in results(folder)["summaries"] if one["metric"] == metric]
+    return found
+
+
+def test_trials_are_independent_draws_and_each_takes_a_seed_of_its_own(tmp_path: Path) -> None:
+    said = iter(range(1, 100))
+    with Provider(lambda _: f"r{next(said)}") as vendor:
+        write_spec(tmp_path, model_of(vendor, temperature=0.7, seed=5), records(1), trials=3)
+        executed(tmp_path)
+        assert vendor.calls == 3
+        assert sorted(request.body["seed"] for request in vendor.requests) == [5, 6, 7]
+    outputs = {record["output"] for record in results(tmp_path)["records"]}
+    assert outputs == {"r1", "r2", "r3"}
+
+
+def test_a_record_is_solved_within_k_trials_as_the_unbiased_estimator_says(tmp_path: Path) -> None:
+    """Of six trials of one record two pass: pass@3 is 1 - C(4,3)/C(6,3) = 0.8."""
+    said = iter(["Oslo", "x", "x", "Oslo", "x", "x"])
+    with Provider(lambda _: next(said)) as vendor:
+        write_spec(
+            tmp_path,
+            model_of(vendor, max_concurrency=1),
+            records(1),
+            trials=6,
+            gates=[{"metric": "exact-match.pass@3", "min": 0.8}, {"metric": "exact-match.pass^2", "min": 0.06}],
+        )
+        end = executed(tmp_path)
+    assert end.verdict == "pass"
+    assert of(tmp_path, "exact-match.pass@3")["mean"] == 0.8
+    assert of(tmp_path, "exact-match.pass^2")["mean"] == 1 / 15
+
+
+def test_trials_that_failed_for_other_reasons_never_make_a_record_solved(tmp_path: Path) -> None:
+    said: Iterator[str | faults.Fault] = iter(["x", *[faults.bad_request()] * 3])
+    with Provider(lambda _: next(said)) as vendor:
+        write_spec(
+            tmp_path,
+            model_of(vendor, max_concurrency=1),
+            records(1),
+            trials=4,
+            gates=[{"metric": "exact-match.pass@2", "min": 0.5, "max_error_rate": 1.0}],
+        )
+        end = executed(tmp_path)
+    assert end.verdict in ("fail", "undecided")
+    assert not of(tmp_path, "exact-match.pass@2")["mean"]
+
+
+def half_broken(request: Request) -> str | faults.Fault:
+    """Of ten records five fail, and of the five others four pass."""
+    number = int(request.prompt.split()[-1].rstrip("?"))
+    return faults.bad_request() if number >= 5 else "wrong" if number == 0 else "Oslo" if number % 2 == 0 else "Lisbon"
+
+
+def test_half_a_run_does_not_pass_a_gate_that_the_other_half_would_pass(tmp_path: Path) -> None:
+    gates = [{"metric": "exact-match", "min": 0.75}]
+    with Provider(half_broken) as vendor:
+        write_spec(tmp_path, model_of(vendor), records(10), gates=gates)
+        done = run(tmp_path)
+    assert done.code == 3
+    value = results(tmp_path)
+    (gate,) = value["gates"]
+    assert (gate["verdict"], gate["n"], gate["errors"]) == ("undecided", 5, 5)
+    assert (of(tmp_path, "exact-match")["mean"], of(tmp_path, "exact-match")["errors"]) == (0.8, 5)
+    assert Counter(one["outcome"] for one in value["results"]) == {"scored": 5, "error": 5}
+    assert "undecided" in done.out
+
+
+def test_who_allows_for_the_errors_has_the_others_judged(tmp_path: Path) -> None:
+    gates = [{"metric": "exact-match", "min": 0.75, "max_error_rate": 0.5}]
+    with Provider(half_broken) as vendor:
+        write_spec(tmp_path, model_of(vendor), records(10), gates=gates)
+        assert executed(tmp_path).verdict == "pass"
+
+
+def test_one_answer_of_twenty_never_speaks_for_the_other_nineteen(tmp_path: Path) -> None:
+    def answer(request: Request) -> str | faults.Fault:
+        return "Lisbon" if "Question 1?" in request.prompt else faults.bad_request()
+
+    with Provider(answer) as vendor:
+        write_spec(tmp_path, model_of(vendor), records(20), gates=[{"metric": "exact-match", "min": 0.1}])
+        assert executed(tmp_path).verdict == "undecided"
+
+
+def test_a_metric_of_which_every_record_is_skipped_fails_its_gate(tmp_path: Path) -> None:
+    rows = [{"id": f"r{number}", "question": "?"} for number in range(3)]
+    with Provider(fixed("Lisbon")) as vendor:
+        write_spec(tmp_path, model_of(vendor), rows, gates=[{"metric": "exact-match", "min": 0.0}])
+        assert executed(tmp_path).verdict == "fail"
+    assert {one["outcome"] for one in results(tmp_path)["results"]} == {"skipped"}
