@@ -7,7 +7,7 @@ export PATH := justfile_directory() / ".venv/bin:" + env("PATH")
 
 # A folder with a pyproject.toml is a distribution; packs and adapters have locks and environments of their own.
 packs := `for f in plugins/packs/*/pyproject.toml adapters/*/pyproject.toml; do [ ! -f $f ] || printf '%s ' ${f%/*}; done`
-members := `for f in protocol sdk kernel cli plugins/extensions/*; do [ ! -f $f/pyproject.toml ] || printf '%s ' $f; done`
+members := `for f in protocol protocol/conformance sdk kernel cli plugins/extensions/*; do [ ! -f $f/pyproject.toml ] || printf '%s ' $f; done`
 
 # List the verbs.
 default:

@@ -24,7 +24,7 @@ def test_the_layers_name_every_distribution_exactly_once() -> None:
 def test_packs_and_extensions_stand_in_the_top_layer_and_do_not_know_one_another() -> None:
     top = CONTRACTS["layers"]["layers"][0]
     assert ":" not in top, "a colon would let siblings of a layer import one another"
-    middle_and_below = {"evalsi_kernel", "evalsi", "evalsi_protocol"}
+    middle_and_below = {"evalsi_kernel", "evalsi", "evalsi_conformance", "evalsi_protocol"}
     assert {name.strip() for name in top.split("|")} == PACKAGES - middle_and_below
 
 

@@ -12,10 +12,11 @@ from tests.architecture.distributions import Distribution, distributions, import
 # Beside the standard library and the distribution's own package. Extensions and packs may add what they declare.
 MAY_IMPORT = {
     "protocol": {"msgpack"},
+    "protocol/conformance": {"evalsi_protocol", "pytest"},
     "sdk": {"evalsi_protocol", "evalsi_kernel", "numpy", "pandas"},
     "kernel": {"evalsi_protocol", "pydantic", "anyio", "pluggy", "msgpack", "uv"},
     "cli": {"evalsi_kernel", "evalsi_protocol", "argcomplete"},
-    "extension": {"evalsi_kernel", "evalsi_protocol"},
+    "extension": {"evalsi_kernel", "evalsi_protocol", "evalsi_conformance"},
     "pack": {"evalsi"},
 }
 

@@ -68,6 +68,7 @@ def test_a_request_that_cannot_be_done_is_answered_with_why() -> None:
             ("open", {"session": 1, "evaluator": "polite"}, "protocol.session"),
             ("open", {"session": 2, "evaluator": "rude"}, "config.unknown_evaluator"),
             ("open", {"session": 2, "evaluator": "strict", "params": {"size": 1}}, "config.param"),
+            ("open", {"session": 2, "evaluator": "strict", "params": {"limit": "many"}}, "config.param"),
             ("open", {"evaluator": "polite"}, "protocol.body"),
             ("open", {"session": True, "evaluator": "polite"}, "protocol.body"),
             ("open", {"session": 2, "evaluator": "polite", "params": []}, "protocol.body"),

@@ -1,7 +1,6 @@
-"""Whether an answer fits the JSON Schema of its question, in the kernel's subset of JSON Schema.
+"""Whether an answer fits the JSON Schema of its question, or a param its own, in the kernel's subset of JSON Schema.
 
-For tests of packs, which cannot import the kernel; a test holds it to the kernel's own verdict. It must not know a
-question.
+For packs, which cannot import the kernel; a test holds it to the kernel's own verdict. It must not know a question.
 """
 
 from __future__ import annotations

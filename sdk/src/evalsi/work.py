@@ -16,6 +16,7 @@ from evalsi.item_buffer import ItemBuffer
 from evalsi.loading import LoadError
 from evalsi.opened import Opened, open_evaluator
 from evalsi.params import ParamError
+from evalsi.reply_check import misfit
 from evalsi.scoring import Running, Sessions, score_records
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.greeting import choose_major, pack_hello
@@ -154,10 +155,10 @@ class Work:
             known = ", ".join(self._definitions)
             raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
         self._concurrency = max(1, _field(body, "concurrency", int, self._concurrency))
+        params = _field(body, "params", dict, {})
+        _check_values(definition, params)
         try:
-            self._opened[session] = open_evaluator(
-                definition, _field(body, "params", dict, {}), Context(self._host, session)
-            )
+            self._opened[session] = open_evaluator(definition, params, Context(self._host, session))
         except ParamError as error:
             raise Refusal("config.param", f"{name}.{error.param}: {error.message}", "Change the param.") from error
         except TypeError as error:
@@ -273,3 +274,11 @@ def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None =
         message = f"{name} is of type {type(value).__name__}, not {kind.__name__}."
         raise Refusal("protocol.body", message, "Follow the protocol's specification.", "kernel")
     return value
+
+
+def _check_values(definition: Definition, params: dict[str, Any]) -> None:
+    """Refuse what does not fit the declared params; this kernel has seen to that already, another may not."""
+    for name, value in params.items():
+        fault = misfit(definition.params["properties"].get(name, {}), value, f"{definition.name}.{name}")
+        if fault:
+            raise Refusal("config.param", f"{fault}.", "Change the param.")

@@ -1,0 +1,118 @@
+"""`evalsi plugins new`: a pack that runs, is tested and conforms, for its author to change.
+
+It writes files and has uv lock them; it must not know what the evaluator computes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.errors import ConfigError, PackEnvironmentError, UsageError
+from evalsi_kernel.refs import PACK_NAME
+from evalsi_kernel.version import VERSION
+
+from . import new_pack_files as files
+from .build import find_uv
+
+LOCK_S = 300
+
+
+class Locked(NamedTuple):
+    """Whether the lock was made, and why not."""
+
+    is_there: bool
+    why: str = ""
+
+
+def configure_new(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.add_argument("name", metavar="PUBLISHER/NAME", help="such as acme/readability")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="the folder to make; NAME by default")
+    parser.add_argument("--offline", action="store_true", help="lock from uv's own cache only")
+
+
+def run_new(options: argparse.Namespace, _: Toolkit) -> int:
+    """Write the pack, lock it, and say how to go on."""
+    name = _checked(options.name)
+    folder = options.dir or Path(name.partition("/")[2])
+    write_pack(name, folder)
+    print(f"wrote the pack {name} into {folder}/")
+    locked = lock(folder, offline=options.offline)
+    if locked.is_there:
+        print(f"next: evalsi plugins check {folder}")
+    else:
+        print(f"no lock was made: {locked.why}")
+        print(f"next: uv lock --project {folder}, where the package index can be reached")
+        print(f"then: evalsi plugins check {folder}")
+    return 0
+
+
+def write_pack(name: str, folder: Path) -> None:
+    """Write the files of a new pack.
+
+    Raises:
+        ConfigError: `config.invalid`; the folder holds something, or cannot be written.
+    """
+    module = re.sub(r"\W", "_", name)
+    words = {"name": name, "module": module, "distribution": module.replace("_", "-"), "version": VERSION}
+    checkout = _checkout()
+    words["sources"] = "" if checkout is None else files.SOURCES.substitute(checkout=checkout.as_posix())
+    texts = {
+        "plugin.toml": files.PLUGIN.substitute(words),
+        "pyproject.toml": files.PYPROJECT.substitute(words),
+        "README.md": files.README.substitute(words),
+        "samples.jsonl": files.SAMPLES,
+        ".gitignore": files.IGNORED,
+        f"src/{module}/__init__.py": files.PACKAGE.substitute(words),
+        f"src/{module}/sentence_length.py": files.EVALUATOR,
+        "tests/test_sentence_length.py": files.TEST.substitute(words),
+    }
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ConfigError(f"{folder} is there and is not empty.", "Name another folder with --dir.")
+        for path, text in texts.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise ConfigError(
+            f"{folder} cannot be written: {error.strerror}.", "Name another folder with --dir."
+        ) from error
+
+
+def lock(folder: Path, *, offline: bool = False) -> Locked:
+    """Have uv lock a pack; where it cannot, say why."""
+    try:
+        argv = [find_uv(), "lock", "--quiet", "--project", str(folder), *(["--offline"] if offline else [])]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LOCK_S, check=False)
+    except PackEnvironmentError as error:
+        return Locked(False, str(error))
+    except subprocess.TimeoutExpired:
+        return Locked(False, f"uv did not end within {LOCK_S} s.")
+    if done.returncode == 0:
+        return Locked(True)
+    said = [line.strip(" ╰─▶│×") for line in done.stderr.strip().splitlines() if line.strip()]
+    return Locked(False, " ".join(said)[:400] or f"uv ended with code {done.returncode}.")
+
+
+def _checked(name: str) -> str:
+    if not re.fullmatch(PACK_NAME, name):
+        raise UsageError(f'"{name}" is no name of a pack.', "Write publisher/name in small letters, such as acme/tone.")
+    if "/" not in name:
+        mend = f"Write a publisher before it, such as acme/{name}."
+        raise UsageError(f'"{name}" is a plain name, and those are of Evals.si\'s own packs.', mend)
+    return name
+
+
+def _checkout() -> Path | None:
+    """The checkout that the SDK is taken from; None where it is installed, and so can be had from an index."""
+    spec = find_spec("evalsi")
+    if spec is None or spec.origin is None:
+        return None
+    sdk = Path(spec.origin).resolve().parents[2]
+    return sdk.parent if (sdk / "pyproject.toml").is_file() and sdk.name == "sdk" else None

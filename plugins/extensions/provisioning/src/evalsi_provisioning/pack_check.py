@@ -1,0 +1,87 @@
+"""`evalsi plugins check`: the conformance kit over a folder, in the environment of its lock.
+
+It finds how a process of the pack is started, here and for the release to compare with; the kit does the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from evalsi_conformance.bench import TIMEOUT_S, Settings
+from evalsi_conformance.findings import LEVELS, Finding, Report, as_json, as_text
+from evalsi_conformance.kit import Released, Unusable, check_pack
+from evalsi_conformance.manifest import MANIFEST, read_manifest
+from evalsi_conformance.pack_process import Program
+from evalsi_conformance.released import BadWheel, lay_out_wheel
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.errors import ConfigError, PackError
+from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.paths import bundled_packs
+
+OK, ERROR = 0, 1
+
+
+def configure_check(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
+    parser.add_argument("--level", choices=LEVELS[:3], default="trustworthy", help="the last level to check")
+    parser.add_argument("--against", type=Path, metavar="DIR|WHEEL", help="the released pack, for the level stable")
+    parser.add_argument("--timeout-s", type=float, default=TIMEOUT_S, metavar="S", help="how long an answer may take")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
+
+
+def run_check(options: argparse.Namespace, _: Toolkit) -> int:
+    """Check the pack; 0 where it conforms."""
+    folder: Path = options.folder.resolve()
+    builtin = folder.parent in bundled_packs()
+    report = _broken(folder, builtin) or _checked(folder, options, builtin)
+    print(as_json(report) if options.format == "json" else as_text(report))
+    return OK if report.conforms else ERROR
+
+
+def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report:
+    settings = Settings(options.timeout_s, builtin=builtin)
+    with tempfile.TemporaryDirectory(prefix="evalsi-released-") as scratch:
+        try:
+            against = None
+            if options.against is not None:
+                where = options.against.resolve()
+                released = where if where.is_dir() else lay_out_wheel(where, Path(scratch))
+                against = Released(released, _program(_pack(released)))
+            return check_pack(folder, _program(_pack(folder)), level=options.level, against=against, settings=settings)
+        except (BadWheel, Unusable) as error:
+            raise ConfigError(f"--against {options.against}: {error}") from error
+
+
+def _broken(folder: Path, builtin: bool) -> Report | None:
+    """The report on a manifest with which nothing can be started; None where it is whole."""
+    manifest, problems = read_manifest(folder, builtin=builtin)
+    found = {problem.at: (problem.what, problem.mend) for problem in problems}
+    try:
+        load_manifest(folder / MANIFEST)
+    except PackError as error:
+        # The kernel's own reader is the stricter one; what both see is said once.
+        for problem in error.details.get("problems", ()):
+            found.setdefault(problem["at"], (problem["what"], problem.get("mend", "")))
+    if not found:
+        return None
+    findings = tuple(
+        Finding("loads", "manifest", "failed", f"{MANIFEST}: {at} {what}.", mend) for at, (what, mend) in found.items()
+    )
+    return Report(manifest.name or folder.name, manifest.version, findings, LEVELS[:1])
+
+
+def _pack(folder: Path) -> PackInfo:
+    return load_manifest(folder / MANIFEST).to_pack(folder)
+
+
+def _program(pack: PackInfo) -> Program:
+    command = launch_pack(pack, lambda line: print(line, file=sys.stderr, flush=True)).command
+    if command is None:
+        raise ConfigError(f"The runtime {pack.runtime} starts no process, and the kit talks to one.")
+    return Program(tuple(command.argv), dict(command.variables))
