@@ -8,7 +8,7 @@ MEANT: dict[str, str] = {
     "evalsi_kernel/environments.py -> evalsi_kernel.extensions": "only an environment that is not ready needs any",
     "evalsi_kernel/extensions.py -> evalsi_kernel.extension_discovery": "imports importlib.metadata and pydantic",
     "evalsi_kernel/evaluation.py -> evalsi_kernel.scoring_run": "the event loop loads while the packs start up",
-    "evalsi_kernel/launching.py -> evalsi_kernel.extensions": "only a pack that is no Python code needs any",
+    "evalsi_kernel/launching.py -> evalsi_kernel.extensions": "only a third party's pack or one of no Python needs any",
     "evalsi_kernel/planning.py -> evalsi_kernel.describing": "the event loop; only a user's own file needs it so soon",
     "evalsi_kernel/run_scores.py -> evalsi_kernel.broker_findings": "only a run with a judge has any",
     "evalsi_kernel/run_scores.py -> evalsi_kernel.results_file": "tempfile and more, for who keeps the results only",

@@ -36,12 +36,21 @@ The `[[evaluators]]` tables are written from the code: `python -m evalsi.manifes
 OWN = {
     "manifest": f"the format of this file; {manifests.FORMAT}",
     "run": "a table, see below",
+    "permissions": "a table, see below; a project [grants them](../how-to/add-a-pack.md) when it adds the pack",
     "evaluators": "one table or more, see below",
+}
+PERMISSIONS = {
+    "judge": "roles of models that it asks, such as `primary`; what the evaluators' `asks` say where it is left out",
+    "asks_per_record": "a table: evaluator, and how many questions to a model it asks at most for one record",
+    "network": "hosts that it connects to, as `host` or `host:port`",
+    "files": "paths that it reads beside its own files, absolute or from `~/`",
+    "secrets": "environment variables that it is given",
 }
 WORDS = {str: "text", int: "integer", float: "number", bool: "true or false"}
 TABLES: tuple[tuple[str, Any, dict[str, str]], ...] = (
     ("The file", manifests.Manifest, arguments(PackInfo) | OWN),
     ("[run]", manifests.Run, arguments(PackInfo)),
+    ("[permissions]", manifests.Permissions, PERMISSIONS),
     ("[[evaluators]]", manifests.Evaluator, arguments(EvaluatorInfo)),
     ("An element of outputs", manifests.Output, arguments(OutputInfo)),
 )

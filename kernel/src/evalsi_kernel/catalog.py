@@ -20,7 +20,7 @@ from evalsi_kernel.suggestions import did_you_mean
 
 MANIFEST = "plugin.toml"
 # Part of the cache's key; raise it whenever the cache or the rules of a manifest change.
-_FORMAT = 3
+_FORMAT = 4
 _LISTED_AT_MOST = 12
 
 

@@ -36,3 +36,7 @@ class EnvironmentBuilder(Protocol):
     def about(self) -> str:
         """What builds, for `evalsi doctor`, such as a program's path; raises `PackEnvironmentError` without it."""
         ...
+
+    def walls(self) -> dict[str, bool]:
+        """What a pack that was added to a project is kept from here, for `evalsi doctor`: "network" → whether it is."""
+        ...

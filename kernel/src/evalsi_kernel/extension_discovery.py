@@ -33,6 +33,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "runtimes": _NAMES,
     "commands": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
     "stdin": {"type": "boolean"},
+    "admission": {"type": "boolean"},
     "gate_warnings": {"type": "boolean"},
     "conditions": {"type": "boolean"},
 }

@@ -60,6 +60,7 @@ _BROUGHT_BY = {
     ("judge_cache", ""): "evalsi-replies",
     ("price_files", ""): "evalsi-connectors",
     ("runtimes", "wasm"): "evalsi-wasm",
+    ("admission", ""): "evalsi-provisioning",
 }
 
 
@@ -81,11 +82,7 @@ class Extensions:
         return sorted({name for info in self.infos for name in info.names(kind)})
 
     def provider(self, kind: str, name: str) -> ExtensionInfo | None:
-        """The extension that provides a name, or None.
-
-        Raises:
-            ConfigError: `config.ambiguous_extension`; more than one provides it.
-        """
+        """The extension that provides a name, or None; raises `config.ambiguous_extension` where more than one does."""
         providers = [info for info in self.infos if name in info.names(kind)]
         if len(providers) > 1:
             both = " and ".join(info.distribution for info in providers)
@@ -254,6 +251,12 @@ def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
 def runtime_launch(pack: PackInfo, extensions: Extensions) -> Launch:
     """How a pack comes to life that is no Python code. Raises as `connector` does."""
     made: Launch = _asked(extensions, "runtimes", pack.runtime, "evalsi_runtime", pack=pack)
+    return made
+
+
+def admission(pack: PackInfo, extensions: Extensions) -> Callable[[Launch], Launch]:
+    """What holds a third party's pack to what it may do. Raises as `connector` does, and where it is not admitted."""
+    made: Callable[[Launch], Launch] = _asked(extensions, "admission", ONLY_ONE, "evalsi_admission", pack=pack)
     return made
 
 

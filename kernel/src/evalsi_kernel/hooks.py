@@ -202,6 +202,27 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
 
 
 @hookspec(firstresult=True)
+def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch] | None:
+    """Say whether a pack that is not of this product may run, and how it is held to what it may do.
+
+    Asked of the extension whose `extension.toml` says `admission = true`, each time a pack with a publisher's name, or
+    one that was added to a project, is about to be used; before its environment is built, and before any of its code
+    runs.
+
+    Args:
+        pack: what its manifest says, and where it lies.
+
+    Returns:
+        What makes of the pack's launch the one that is used: one that holds the process to what was granted, where this
+        host can, or the launch as it is. None where packs cannot be admitted at all.
+
+    Raises:
+        PackError: it is not what was added to the project.
+        ConfigError: what the project says of its packs cannot be read.
+    """
+
+
+@hookspec(firstresult=True)
 def evalsi_target_options(connector: str) -> type[BaseModel] | None:
     """Give the model of a target's own keys in a spec: all but `connector` and `max_concurrency`.
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from evalsi_kernel.connection import Answer
     from evalsi_protocol.channels import Channel
 
 RECORD_TIMEOUT_S = 60.0
@@ -46,6 +47,7 @@ class Launch(NamedTuple):
         socket: the path of a socket on which the pack listens.
         start_timeout_s: how long it may take from start to the answer to hello.
         rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
+        guard: makes of what serves the pack's asks what serves only those that it may make; None where it may make all.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Launch(NamedTuple):
     socket: str = ""
     start_timeout_s: float = 60.0
     rebuild: Callable[[], Launch] | None = None
+    guard: Callable[[Answer], Answer] | None = None
 
 
 class Opening(NamedTuple):

@@ -13,6 +13,7 @@ from pathlib import Path
 from evalsi_kernel.environments import Environment, ensure_environment, sdk_paths
 from evalsi_kernel.launch import Command, Launch
 from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.paths import is_project_pack
 from evalsi_kernel.refs import CustomRef
 
 HARD_LIMIT_FACTOR = 4
@@ -26,10 +27,23 @@ _START = (
 def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
     """A pack of the catalog: its environment is built when it is not there yet.
 
+    A third party's is admitted first, and held to what it was granted, by the extension that does so.
+
     Raises:
         PackEnvironmentError: the environment cannot be built.
-        ConfigError: it is of a runtime that no extension brings.
+        PackError: it is not admitted: it is not what was added to the project.
+        ConfigError: no extension admits third parties' packs, or brings its runtime.
     """
+    if pack.is_builtin and not is_project_pack(pack.folder):
+        return launch_unheld(pack, on_progress)
+    from evalsi_kernel.extensions import admission, default_extensions
+
+    hold = admission(pack, default_extensions())
+    return hold(launch_unheld(pack, on_progress))
+
+
+def launch_unheld(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
+    """The launch of a pack that nothing holds to what it may do; raises as `launch_pack` does, save for admission."""
     if pack.runtime != PYTHON:
         from evalsi_kernel.extensions import default_extensions, runtime_launch
 

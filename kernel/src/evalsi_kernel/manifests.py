@@ -36,6 +36,8 @@ PROTOCOL = 1
 NEEDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 ASKS = ("judge", "embed", "sandbox")
 RESERVED_NAMES = frozenset({"builtin"})
+_HOST = r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
+_NONE: Any = Field(default_factory=list)
 
 EvaluatorName = Annotated[str, Field(pattern=f"^{EVALUATOR_NAME}$", description="letters, digits, - and _")]
 PackName = Annotated[
@@ -79,6 +81,16 @@ class Run(Table):
     options: dict[str, str | int | float | bool] = Field(default_factory=dict)
 
 
+class Permissions(Table):
+    """What the pack asks for beyond computing; a project grants it when it adds the pack."""
+
+    judge: list[Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="the name of a role")]] = _NONE
+    asks_per_record: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    network: list[Annotated[str, Field(pattern=_HOST, description="a host, or host:port")]] = _NONE
+    files: list[Annotated[str, Field(pattern="^(/|~/)", description="an absolute path, or one from ~/")]] = _NONE
+    secrets: list[Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$", description="the name of a variable")]] = _NONE
+
+
 class Manifest(Table):
     """The whole of a plugin.toml."""
 
@@ -89,6 +101,7 @@ class Manifest(Table):
     protocol: int
     wraps: Line = ""
     run: Run
+    permissions: Permissions = Field(default_factory=Permissions)
     evaluators: Annotated[list[Evaluator], Field(min_length=1)]
 
     def to_pack(self, folder: Path) -> PackInfo:
@@ -122,6 +135,7 @@ class Manifest(Table):
             self.wraps,
             run.runtime,
             run.options,
+            self.permissions.model_dump(exclude_defaults=True),
         )
 
 
@@ -169,6 +183,7 @@ def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("name", f"is {shown(name)}, which is reserved", "Choose another name.")
     yield from _run_problems(tables.get("run"), "run")
     evaluators = [one if isinstance(one, dict) else {} for one in _list(tables, "evaluators")]
+    yield from _permission_problems(tables.get("permissions"), [one.get("name") for one in evaluators])
     yield from _twice("evaluators", evaluators)
     for index, evaluator in enumerate(evaluators):
         at = f"evaluators[{index}]"
@@ -194,6 +209,18 @@ def _run_problems(run: Any, at: str) -> Iterator[Problem]:
             yield Problem(f"{at}.module", f"must be the dotted name of a module, not {shown(module)}")
     elif PurePosixPath(module).is_absolute() or ".." in module.split("/") or "\\" in module:
         yield Problem(f"{at}.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
+
+
+def _permission_problems(permissions: Any, evaluators: list[Any]) -> Iterator[Problem]:
+    if not isinstance(permissions, dict):
+        return
+    for path in _list(permissions, "files"):
+        if isinstance(path, str) and ".." in path.split("/"):
+            yield Problem("permissions.files", f"names {shown(path)}", "Write the path without `..`.")
+    asks = permissions.get("asks_per_record")
+    for name in asks if isinstance(asks, dict) else ():
+        if name not in evaluators:
+            yield Problem("permissions.asks_per_record", f'names "{name}", which is no evaluator of the pack')
 
 
 def _output_problems(output: dict[str, Any], at: str) -> Iterator[Problem]:

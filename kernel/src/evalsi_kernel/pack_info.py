@@ -133,6 +133,7 @@ class PackInfo(NamedTuple):
             where no other pack has it.
         runtime: what the module is run by: `python`, or one that an extension brings, such as `wasm`.
         options: what that runtime is told; the extension says what there is.
+        permissions: what it asks for beyond computing, as the manifest has it; {} where it asks for nothing.
     """
 
     name: str
@@ -148,6 +149,7 @@ class PackInfo(NamedTuple):
     wraps: str = ""
     runtime: str = PYTHON
     options: Mapping[str, Any] = MappingProxyType({})
+    permissions: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def publisher(self) -> str:
@@ -162,7 +164,7 @@ class PackInfo(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         evaluators = [evaluator.to_dict() for evaluator in self.evaluators]
-        as_text = {"folder": str(self.folder), "options": dict(self.options)}
+        as_text = {"folder": str(self.folder), "options": dict(self.options), "permissions": dict(self.permissions)}
         return {**self._asdict(), **as_text, "evaluators": evaluators}
 
     @classmethod

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from evalsi_kernel.errors import ConfigError
 
+PROJECT_PACKS = os.path.join(".evalsi", "packs")
+"""Where the packs lie that were added to the project, which is the folder that a command is run in."""
+
 
 def cache_dir() -> Path:
     """The folder of what can be made again: `EVALSI_CACHE_DIR`, else `EVALSI_HOME/cache`, else the user's cache folder.
@@ -42,13 +45,20 @@ def pack_search_path() -> list[Path]:
     """Folders that hold pack folders, first match first; an entry of `EVALSI_PLUGIN_PATH` may be a pack folder itself.
 
     After `EVALSI_PLUGIN_PATH` come the packs that belong to this kernel (the checkout's when it runs from one, else
-    those that the `evalsi` wheel laid under the prefix), then the user's own. A folder need not exist.
+    those that the `evalsi` wheel laid under the prefix), those of the project, then the user's own. A folder need not
+    exist; the project's is named only where it does, since it would give each folder a cache of its own.
 
     Raises:
         ConfigError: neither `EVALSI_HOME` nor a home folder of the user is known.
     """
     named = [_absolute(entry) for entry in os.environ.get("EVALSI_PLUGIN_PATH", "").split(os.pathsep) if entry.strip()]
-    return list(dict.fromkeys([*named, *bundled_packs(), home_dir() / "packs"]))
+    project = [_absolute(PROJECT_PACKS)] if os.path.isdir(PROJECT_PACKS) else []
+    return list(dict.fromkeys([*named, *bundled_packs(), *project, home_dir() / "packs"]))
+
+
+def is_project_pack(folder: Path) -> bool:
+    """Whether a pack's folder lies among the packs of a project."""
+    return str(folder.parent).endswith(os.sep + PROJECT_PACKS)
 
 
 def bundled_packs() -> list[Path]:

@@ -139,7 +139,8 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         PackError: it ended, refused or kept silent before it answered hello.
     """
     transport, process = await _transport(launch, spawned)
-    worker = Worker(launch, Connection(transport, answer), process)
+    guarded = launch.guard(answer) if launch.guard else answer
+    worker = Worker(launch, Connection(transport, guarded), process)
     try:
         await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
     except RequestFailed as failure:

@@ -11,6 +11,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from evalsi_cli.faults import ERROR, OK
@@ -29,7 +30,7 @@ from evalsi_kernel.paths import cache_dir, pack_search_path
 
 GOOD, BAD = "ok", "problem"
 # What packs are told and nothing on this host holds them to; "enforced" is said of nothing that is not.
-DECLARED = "declared"
+DECLARED, ENFORCED = "declared", "enforced"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +61,13 @@ def _machine() -> list[_Line]:
         lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
     names = [info.name for info in extensions.infos]
     lines.append((GOOD, "extensions", ", ".join(names) or "none"))
-    lines.append((DECLARED, "packs", "no network, no files outside their scratch folder; nothing here enforces it"))
+    nobody = "no network, no files outside their scratch folder; nothing here enforces it"
+    lines.append((DECLARED, "packs of Evals.si and of your own paths", nobody))
+    with suppress(EvalsiError):
+        # Without a builder there is no added pack to be walled in; that there is none is said above.
+        for what, is_enforced in environment_builder(extensions).walls().items():
+            detail = f"{'held' if is_enforced else 'not held'} to the {what} that the project granted"
+            lines.append((ENFORCED if is_enforced else DECLARED, "added packs", detail))
     return lines
 
 

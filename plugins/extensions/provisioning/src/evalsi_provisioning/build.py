@@ -30,6 +30,7 @@ from evalsi_kernel.environment_plan import (
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
 
+from .confinement import this_host
 from .pack_lock import PackLock, check_agreement, read_lock
 from .uv_faults import uv_fault
 
@@ -64,6 +65,10 @@ class Builder:
     def about(self) -> str:
         """Where uv is."""
         return f"built by {find_uv()}"
+
+    def walls(self) -> dict[str, bool]:
+        """What an added pack is kept from here."""
+        return this_host()._asdict()
 
 
 def build_environment(

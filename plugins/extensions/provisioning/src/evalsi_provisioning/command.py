@@ -18,7 +18,9 @@ from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.launching import launch_pack
 from evalsi_kernel.pack_info import PYTHON, PackInfo
 
+from . import authoring
 from .on_disk import folder_of, remove, size_bytes, unwanted
+from .pack_actions import ACTIONS, configure
 
 OK, ERROR = 0, 1
 
@@ -51,6 +53,8 @@ class Plugins:
         doctor.add_argument("packs", nargs="*", metavar="PACK", help="only these")
         pruning = _action(actions, "prune", "remove environments that no installed pack wants")
         pruning.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
+        configure(lambda name, summary: _action(actions, name, summary))
+        authoring.configure(lambda name, summary: _action(actions, name, summary))
 
     def run(self, options: argparse.Namespace) -> int:
         """Do it."""
@@ -62,7 +66,10 @@ class Plugins:
             return _each(options.packs, _doctor)
         if options.action == "prune":
             return _prune(dry_run=options.dry_run)
-        raise UsageError("evalsi plugins needs an action.", "Use list, sync, doctor or prune.")
+        others = {**ACTIONS, **authoring.ACTIONS}
+        if options.action in others:
+            return others[options.action](options, self._toolkit)
+        raise UsageError("evalsi plugins needs an action.", f"Use {', '.join(others)}, list, sync, doctor or prune.")
 
     def _list(self, form: str) -> int:
         rows = [_row(pack) for pack in default_catalog().packs]

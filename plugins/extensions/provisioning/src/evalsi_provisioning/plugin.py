@@ -1,6 +1,6 @@
-"""Owns the hooks by which the command line finds `plugins`, and the kernel what builds environments.
+"""Owns the hooks by which the command line finds `plugins`, and the kernel what builds environments and admits packs.
 
-It must not know an environment. The two load apart: neither needs the other.
+It must not know an environment. The three load apart: none needs another.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.launch import Launch
+    from evalsi_kernel.pack_info import PackInfo
 
 
 @hookimpl
@@ -28,3 +32,11 @@ def evalsi_environment_builder() -> EnvironmentBuilder:
     from .build import Builder
 
     return Builder()
+
+
+@hookimpl
+def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
+    """What holds a third party's pack."""
+    from .admission import admit
+
+    return admit(pack)

@@ -1,0 +1,243 @@
+"""Adds a pack to a project, changes it, and takes it away: fetched, looked at, granted, started once, and recorded.
+
+Nothing is changed before all of that has gone well. It must not know how a user is asked or told.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.describing import describe
+from evalsi_kernel.errors import ConfigError, PackError
+from evalsi_kernel.launching import launch_unheld
+from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.paths import PROJECT_PACKS
+from evalsi_kernel.suggestions import did_you_mean
+
+from .admission import differences, holding
+from .digests import file_sha256, optional_sha256, tree_sha256
+from .pack_index import order_of
+from .pack_layout import LOCK, lay_out
+from .pack_sources import Artifact, Source, obtain
+from .permissions import Permissions, asked_kinds, permissions_of, widened
+from .project_lock import NAME, Entry, Granted, changing, pack_folder, read_project_lock
+
+_COMPARED = ("version", "scope", "needs", "asks")
+
+
+class Proposal(NamedTuple):
+    """A pack as it would be added.
+
+    Args:
+        pack: what its manifest says.
+        entry: what evalsi.lock would say of it.
+        before: what evalsi.lock says now; None where it does not name the pack.
+        differences: a line for each thing that is other than before.
+        wider: a line for each permission that it asks for and does not have.
+    """
+
+    pack: PackInfo
+    entry: Entry
+    before: Entry | None
+    differences: tuple[str, ...]
+    wider: tuple[str, ...]
+
+
+class Rules(NamedTuple):
+    """How careful to be.
+
+    Args:
+        may_record: evalsi.lock may name a pack that it did not (not so under `--locked`).
+        may_change: it may say something else of one that it names.
+        may_downgrade: a version may be older than the one before.
+        start: build the environment and compare what the process says with the manifest.
+    """
+
+    may_record: bool = True
+    may_change: bool = False
+    may_downgrade: bool = False
+    start: bool = True
+
+
+Settle = Callable[[Proposal], None]
+"""Is shown what would be added, and raises `PackError` where that is not granted."""
+
+
+def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress: Callable[[str], None]) -> Proposal:
+    """Add what lies at a source.
+
+    Raises:
+        PackError: `pack.source`, `.archive`, `.manifest`, `.name`, `.not_added` and `.changed` under these rules,
+            `.downgrade`, `.version`, `.permissions`, `.store`.
+        PackEnvironmentError: its environment cannot be built.
+        ConfigError: `config.evalsi_lock`.
+    """
+    with _staging(project) as staging:
+        artifact = obtain(source, project, staging)
+        pack = lay_out(artifact.path, staging / "pack")
+        if source.name not in ("", pack.name):
+            raise PackError(
+                f"{source.place} is listed as {source.name}, and its manifest says {pack.name}.",
+                "Tell whoever keeps the index.",
+                code="pack.manifest",
+            )
+        proposal = _proposal(pack, source, artifact, read_project_lock(project).packs.get(pack.name))
+        _check(proposal, rules, project)
+        settle(proposal)
+        if rules.start:
+            check_process(pack, permissions_of(pack), on_progress)
+        with changing(project) as lock:
+            now = lock.packs.get(pack.name)
+            if now not in (proposal.before, proposal.entry):
+                raise ConfigError(
+                    f"{project / NAME} has changed meanwhile in what it says of {pack.name}.",
+                    "Look at it, and try again.",
+                    code="config.evalsi_lock",
+                )
+            _swap(pack.folder, pack_folder(project, pack.name), staging)
+            lock.packs[pack.name] = proposal.entry
+    return proposal
+
+
+def remove(name: str, project: Path) -> None:
+    """Take a pack away, and what evalsi.lock says of it.
+
+    Raises:
+        ConfigError: `config.unknown_pack`; evalsi.lock does not name it.
+    """
+    with changing(project) as lock:
+        if lock.packs.pop(name, None) is None:
+            raise not_recorded(name, lock.packs, project)
+        with _staging(project) as staging:
+            folder = pack_folder(project, name)
+            if folder.exists():
+                folder.rename(staging / "gone")
+
+
+def not_recorded(name: str, packs: Mapping[str, Entry], project: Path) -> ConfigError:
+    """The error for a name that evalsi.lock does not have."""
+    mend = did_you_mean(name, list(packs)) or (f"It has {', '.join(packs)}." if packs else "It has none.")
+    return ConfigError(f"{project / NAME} has no pack {name}.", mend, code="config.unknown_pack")
+
+
+def check_process(pack: PackInfo, granted: Permissions, on_progress: Callable[[str], None]) -> None:
+    """Start a pack within what it was granted, and refuse one whose process says other than its manifest.
+
+    Raises:
+        PackError: `pack.manifest`, or it cannot start.
+        PackEnvironmentError: its environment cannot be built.
+    """
+    said = {str(table["name"]): table for table in describe(holding(pack, granted)(launch_unheld(pack, on_progress)))}
+    declared = {one.name: one.to_dict() for one in pack.evaluators}
+    lines = []
+    for name in sorted(said.keys() | declared.keys()):
+        if name not in said or name not in declared:
+            lines.append(f"{name}: {'only its manifest has it' if name in declared else 'only its process has it'}")
+            continue
+        for key in _COMPARED:
+            if key in said[name] and _plain(said[name][key]) != _plain(declared[name][key]):
+                lines.append(f"{name}: {key} is {declared[name][key]!r} in its manifest, and {said[name][key]!r}")
+    if lines:
+        raise PackError(
+            "\n  ".join([f"The process of {pack.name} says other than its plugin.toml:", *lines]),
+            "Ask its publisher to write plugin.toml again.",
+            code="pack.manifest",
+            problems=lines,
+        )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, list | tuple) else str(value)
+
+
+def _proposal(pack: PackInfo, source: Source, artifact: Artifact, before: Entry | None) -> Proposal:
+    asked = permissions_of(pack)
+    entry = Entry(
+        version=pack.version,
+        origin=source.origin,
+        source=source.place,
+        artifact_sha256=artifact.sha256,
+        manifest_sha256=file_sha256(pack.folder / MANIFEST),
+        lock_sha256=optional_sha256(pack.folder / LOCK),
+        files_sha256=tree_sha256(pack.folder),
+        evaluators={one.name: one.version for one in pack.evaluators},
+        granted=Granted.model_validate(asked.to_dict()),
+    )
+    lines: list[str] = []
+    if before is not None:
+        lines = list(differences(pack, before))
+        if before.artifact_sha256 != entry.artifact_sha256:
+            lines.append(f"SHA-256 of the artifact: {before.artifact_sha256[:12]}… → {entry.artifact_sha256[:12]}…")
+    wider = widened(Permissions() if before is None else before.permissions(), asked)
+    return Proposal(pack, entry, before, tuple(lines), tuple(wider))
+
+
+def _check(proposal: Proposal, rules: Rules, project: Path) -> None:
+    pack, before = proposal.pack, proposal.before
+    if before is None:
+        if not rules.may_record:
+            raise PackError(
+                f"{project / NAME} does not name the pack {pack.name}, and --locked records nothing.",
+                "Add it without --locked, and keep evalsi.lock with the project.",
+                code="pack.not_added",
+            )
+        # Versions without an order are refused at first sight, not at the first update.
+        order_of(pack.version)
+        return
+    if order_of(pack.version) < order_of(before.version) and not rules.may_downgrade:
+        raise PackError(
+            f"The pack {pack.name} would go back from {before.version} to {pack.version}.",
+            "If you mean that, say --allow-downgrade with `evalsi plugins update`.",
+            code="pack.downgrade",
+        )
+    lines = [*proposal.differences, *proposal.wider]
+    if lines and not rules.may_change:
+        raise PackError(
+            "\n  ".join([f"The pack {pack.name} is not what {project / NAME} says:", *lines]),
+            "If you mean the new one, say it again with `evalsi plugins update`.",
+            code="pack.changed",
+            differences=lines,
+        )
+
+
+def needs_grant(proposal: Proposal) -> list[str]:
+    """The kinds of permission that have to be granted before this goes on; none where it has all that it asks for."""
+    return asked_kinds(permissions_of(proposal.pack)) if proposal.wider else []
+
+
+@contextmanager
+def _staging(project: Path) -> Iterator[Path]:
+    """A folder beside the packs, which the catalog does not look into; gone at the end."""
+    staging = project / PROJECT_PACKS / f".adding-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        staging.mkdir(parents=True)
+    except OSError as error:
+        raise PackError(
+            f"{staging.parent} cannot be written: {error.strerror}.",
+            "Make that folder writable, or free some space.",
+            code="pack.store",
+        ) from error
+    try:
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(fresh: Path, folder: Path, staging: Path) -> None:
+    """Put a pack in its place; what was there goes with the staging folder, or back where it was."""
+    old = staging / "old"
+    if folder.exists():
+        folder.rename(old)
+    try:
+        fresh.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise

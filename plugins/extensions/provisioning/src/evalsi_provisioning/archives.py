@@ -1,0 +1,97 @@
+"""Unpacks a stranger's zip, wheel or tar: plain files below one folder, within bounds, or nothing.
+
+It must not know what a pack is.
+"""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from lzma import LZMAError
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from evalsi_kernel.errors import PackError
+
+ZIPS = (".whl", ".zip")
+TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+MAX_FILES = 10_000
+MAX_BYTES = 256 * 1024 * 1024
+_CHUNK_BYTES = 1 << 20
+
+
+class _Member(NamedTuple):
+    """One entry: its name as it stands in the archive, and what to read of it; None for a folder."""
+
+    name: str
+    file: IO[bytes] | None
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file of this name is unpacked."""
+    return name.lower().endswith((*ZIPS, *TARS))
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of an archive below a folder that is empty.
+
+    Raises:
+        PackError: `pack.archive`; it is no archive, or has a path outside of the folder, a link, a device, or too much.
+    """
+    left_bytes = MAX_BYTES
+    try:
+        for count, member in enumerate(_members(archive), 1):
+            if count > MAX_FILES:
+                raise _refusal(archive, f"holds more than {MAX_FILES:,} entries")
+            path = folder / _safe(member.name, archive)
+            if member.file is None:
+                path.mkdir(parents=True, exist_ok=True)
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # "x": a name that comes twice is refused, so that what was looked at is what is there.
+            with member.file, path.open("xb") as out:
+                while chunk := member.file.read(_CHUNK_BYTES):
+                    left_bytes -= len(chunk)
+                    if left_bytes < 0:
+                        raise _refusal(archive, f"unpacks to more than {MAX_BYTES // 1_000_000:,} MB")
+                    out.write(chunk)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise _refusal(archive, f"holds {Path(str(error.filename)).name} twice") from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, ValueError, RuntimeError) as error:
+        raise _refusal(archive, f"cannot be read: {error or 'it is cut off'}") from error
+
+
+def _members(archive: Path) -> Iterator[_Member]:
+    if archive.name.lower().endswith(ZIPS):
+        with zipfile.ZipFile(archive) as zipped:
+            for info in zipped.infolist():
+                kind = stat.S_IFMT(info.external_attr >> 16)
+                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                    raise _refusal(archive, f"holds {info.filename}, which is a link or a device")
+                yield _Member(info.filename, None if info.is_dir() else zipped.open(info))
+        return
+    with tarfile.open(archive, "r:*") as tarred:
+        for entry in tarred:
+            if not (entry.isreg() or entry.isdir()):
+                raise _refusal(archive, f"holds {entry.name}, which is a link or a device")
+            yield _Member(entry.name, None if entry.isdir() else tarred.extractfile(entry))
+
+
+def _safe(name: str, archive: Path) -> PurePosixPath:
+    """The path below the folder that a name means."""
+    path = PurePosixPath(name)
+    is_outside = path.is_absolute() or ".." in path.parts
+    if is_outside or "\\" in name or ":" in path.parts[:1] or "\0" in name or name[1:2] == ":":
+        raise _refusal(archive, f"holds {name!r}, a path outside of its folder")
+    return path
+
+
+def _refusal(archive: Path, why: str) -> PackError:
+    return PackError(
+        f"{archive.name} {why}, so nothing of it is unpacked.",
+        "Ask its publisher for a wheel or an archive of plain files.",
+        code="pack.archive",
+    )

@@ -1,0 +1,101 @@
+"""Which walls this host can put around a pack's process, and the command that puts them up before it becomes the pack.
+
+Linux only; elsewhere nothing is enforced, and it is said so. It must not know evalsi.lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from evalsi_kernel.environment_plan import base_python, plan_environment
+from evalsi_kernel.launch import Command
+from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.sdk_runtime import ensure_runtime
+
+from .permissions import Host, Permissions
+
+PROBE_TIMEOUT_S = 20.0
+_CHILD = Path(__file__).with_name("confined_start.py")
+# What a program needs of the system: libraries and how to find them, the time zone, random numbers, how many cores.
+_SYSTEM = (
+    *(
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/lib32",
+        "/bin",
+        "/etc/ld.so.cache",
+        "/etc/ld.so.conf",
+        "/etc/localtime",
+        "/nix/store",
+    ),
+    *("/etc/ssl/openssl.cnf", "/etc/fonts", "/etc/mime.types", "/proc/self", "/proc/cpuinfo", "/proc/meminfo"),
+    *("/proc/stat", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/dev/zero"),
+)
+_SYSTEM_WRITE = ("/dev/null",)
+
+
+@cache
+def this_host() -> Host:
+    """What this host can hold a process to, found by trying it in a process of its own."""
+    if sys.platform != "linux":
+        return Host(network=False, files=False, memory=False)
+    try:
+        with tempfile.TemporaryDirectory(prefix="evalsi-probe-") as scratch:
+            done = subprocess.run(
+                _argv({"network": True, "files": True, "read": list(_SYSTEM), "write": []}, ()),
+                capture_output=True,
+                cwd=scratch,
+                timeout=PROBE_TIMEOUT_S,
+                check=True,
+            )
+        stands = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return Host(network=False, files=False, memory=True)
+    return Host(network=stands["network"], files=stands["files"], memory=True)
+
+
+def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
+    """The command that starts the pack within what it was granted, as far as this host can.
+
+    Network and files of a process that runs a stranger's Python are walled off; another runtime has a sandbox of its
+    own, and its process, which is an extension's, loses its network only.
+    """
+    secrets = {name: os.environ[name] for name in granted.secrets if name in os.environ}
+    command = command._replace(variables={**command.variables, **secrets})
+    if sys.platform != "linux":
+        return command
+    is_python = pack.runtime == PYTHON
+    rules = {
+        "network": not granted.network,
+        "files": is_python,
+        "read": _readable(pack, granted) if is_python else [],
+        "write": list(_SYSTEM_WRITE),
+        "home": any(path.startswith("~/") for path in granted.files),
+    }
+    return command._replace(argv=_argv(rules, command.argv))
+
+
+def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
+    return [sys.executable, "-I", "-S", str(_CHILD), json.dumps(rules), "--", *argv]
+
+
+def _readable(pack: PackInfo, granted: Permissions) -> list[str]:
+    environment = plan_environment(pack.folder, pack.name).folder
+    base = Path(base_python())
+    prefix = base.parent.parent
+    paths = [pack.folder, environment, base, prefix / "lib", prefix / "lib64", *_sdk(), *_SYSTEM]
+    return [*map(str, paths), *map(os.path.expanduser, granted.files)]
+
+
+def _sdk() -> list[Path]:
+    """The folders of the host's SDK, and what is linked into them."""
+    folders = ensure_runtime()
+    return [*folders, *(entry.resolve() for folder in folders for entry in folder.iterdir() if entry.is_symlink())]

@@ -1,0 +1,85 @@
+"""Fetches a file from an address: https only, but for this machine's own loopback; within bounds of size and time.
+
+It must not know what is fetched.
+"""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from evalsi_kernel.errors import PackError
+
+TIMEOUT_S = 30.0
+MAX_ARTIFACT_BYTES = 64 * 1024 * 1024
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_CHUNK_BYTES = 1 << 16
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is an address rather than a path."""
+    return "://" in text
+
+
+def check_url(url: str) -> None:
+    """Refuse an address that is not https, or that holds a password, which would end up in a file.
+
+    Raises:
+        PackError: `pack.source`.
+    """
+    try:
+        parts = urlsplit(url)
+        host, scheme, has_password = parts.hostname or "", parts.scheme.lower(), "@" in parts.netloc
+    except ValueError:
+        host, scheme, has_password = "", "", False
+    if has_password:
+        raise _fault(
+            "The address holds a name or a password.", "Leave it out; evalsi.lock keeps addresses as they are."
+        )
+    if not host or (scheme != "https" and not (scheme == "http" and host in _LOOPBACK)):
+        raise _fault(f"{url} is fetched from over https only.", "Give an address that begins with https://.")
+
+
+def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:
+    """Write what lies at an address into a file.
+
+    Raises:
+        PackError: `pack.source`; the address is refused, nobody answers, or it is larger than `max_bytes`.
+    """
+    check_url(url)
+    opener = urllib.request.build_opener(_CarefulRedirects)
+    request = urllib.request.Request(url, headers={"User-Agent": "evalsi"})
+    left = max_bytes
+    try:
+        with opener.open(request, timeout=TIMEOUT_S) as reply, to.open("wb") as out:
+            while chunk := reply.read(_CHUNK_BYTES):
+                left -= len(chunk)
+                if left < 0:
+                    raise _fault(f"{url} is larger than {max_bytes // 1_000_000:,} MB.", "Check the address.")
+                out.write(chunk)
+    except urllib.error.HTTPError as error:
+        raise _fault(f"{url} answers {error.code} {error.reason}.", "Check the address.") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        why = getattr(error, "reason", None) or error
+        raise _fault(
+            f"{url} cannot be fetched: {why}.", "Check the address and the network, then try again."
+        ) from error
+
+
+class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
+    """Goes where it is sent only where an address that a user gives could lead."""
+
+    def redirect_request(  # noqa: PLR0917 - its base has as many
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        """As its base does, once the new address is checked."""
+        check_url(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _fault(message: str, mend: str) -> PackError:
+    return PackError(message, mend, code="pack.source")

@@ -1,0 +1,224 @@
+"""`evalsi plugins add`, `update`, `remove` and `search`: flags in, what was done or found out.
+
+It asks the user what a pack may do. It must not know how a pack is fetched or laid out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.commands import Toolkit
+from evalsi_kernel.errors import EvalsiError, PackError, UsageError
+from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.suggestions import choose
+
+from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
+from .admission import differences
+from .confinement import this_host
+from .pack_index import index_place, matching, order_of, read_index
+from .pack_sources import Source, source_of
+from .permissions import KINDS, permissions_of, shown
+from .project_lock import NAME, Entry, pack_folder, read_project_lock
+
+OK, ERROR = 0, 1
+ALL = "all"
+ADD_ARGUMENT = "folders, archives, addresses, or names of the index; none with --locked: all of evalsi.lock"
+AddParser = Callable[[str, str], argparse.ArgumentParser]
+
+
+class Change(NamedTuple):
+    """What the user said beside what to add."""
+
+    place: str | None
+    grant: tuple[str, ...] | None
+    rules: Rules
+
+
+def configure(add_parser: AddParser) -> None:
+    """Add the actions and their flags."""
+    adding = add_parser("add", "add packs to this project, show what they may do, and record them in evalsi.lock")
+    adding.add_argument("packs", nargs="*", metavar="PACK", help=ADD_ARGUMENT)
+    adding.add_argument("--locked", action="store_true", help="record nothing: stop where evalsi.lock says otherwise")
+    updating = add_parser("update", "take newer versions of packs of this project; all, or those named")
+    updating.add_argument("packs", nargs="*", metavar="PACK", help="names of evalsi.lock, or what `add` takes")
+    updating.add_argument("--allow-downgrade", action="store_true", help="an older version is meant")
+    for parser in (adding, updating):
+        parser.add_argument(
+            "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
+        )
+        parser.add_argument("--grant", metavar="KINDS", help=f"grant without asking: all, or of {', '.join(KINDS)}")
+        parser.add_argument("--no-start", action="store_true", help="do not build and start it to see what it says")
+    removing = add_parser("remove", "take packs out of this project and out of evalsi.lock")
+    removing.add_argument("packs", nargs="+", metavar="PACK", help="names of evalsi.lock")
+    searching = add_parser("search", "find packs in an index by words of their names, summaries and evaluators")
+    searching.add_argument("words", nargs="*", metavar="WORD", help="all of them must be there")
+    searching.add_argument(
+        "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
+    )
+    searching.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
+
+
+def run_add(options: argparse.Namespace, _: Toolkit) -> int:
+    """`evalsi plugins add`."""
+    project = Path.cwd()
+    rules = Rules(may_record=not options.locked, start=not options.no_start)
+    change = Change(options.index, _kinds(options.grant), rules)
+    if options.locked and not options.packs:
+        return _restore(project, change)
+    if not options.packs:
+        raise UsageError("evalsi plugins add needs a pack.", "Name one, or say --locked for all of evalsi.lock.")
+    return _each(options.packs, lambda word: _add(source_of(word, project, change.place), project, change))
+
+
+def run_update(options: argparse.Namespace, _: Toolkit) -> int:
+    """`evalsi plugins update`."""
+    project = Path.cwd()
+    packs = read_project_lock(project).packs
+    rules = Rules(False, may_change=True, may_downgrade=options.allow_downgrade, start=not options.no_start)
+    change = Change(options.index, _kinds(options.grant), rules)
+
+    def update(word: str) -> str:
+        entry = packs.get(word)
+        if entry is not None and entry.origin != "index":
+            return _add(Source(entry.origin, entry.source), project, change)
+        source = source_of(word, project, change.place)
+        if source.origin == "index" and source.name not in packs:
+            raise not_recorded(source.name, packs, project)
+        return _add(source, project, change)
+
+    return _each(options.packs or list(packs), update)
+
+
+def run_remove(options: argparse.Namespace, _: Toolkit) -> int:
+    """`evalsi plugins remove`."""
+
+    def take_away(name: str) -> str:
+        remove(name, Path.cwd())
+        return "removed"
+
+    return _each(options.packs, take_away)
+
+
+def run_search(options: argparse.Namespace, toolkit: Toolkit) -> int:
+    """`evalsi plugins search`."""
+    place = index_place(options.index)
+    found = matching(read_index(place), options.words)
+    if options.format == "json":
+        print(toolkit.as_json([one.model_dump() for one in found]))
+        return OK
+    rows = [(one.name, max((r.version for r in one.versions), key=order_of), one.summary) for one in found]
+    width = max((len(name) for name, *_ in rows), default=0)
+    for name, version, summary in rows:
+        print(f"{name:<{width}}  {version:<8}  {summary}")
+    if not rows:
+        print(f"nothing in {place} has all of these words", file=sys.stderr)
+    return OK
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
+    "add": run_add,
+    "update": run_update,
+    "remove": run_remove,
+    "search": run_search,
+}
+
+
+def _add(source: Source, project: Path, change: Change) -> str:
+    done = add(source, project, change.rules, partial(_settle, change=change), _note)
+    if done.before is None:
+        return f"added {done.pack.name} {done.pack.version}; {NAME} records it"
+    if not done.differences:
+        return f"{done.pack.name} {done.pack.version} is as {NAME} says"
+    return f"updated {done.pack.name} from {done.before.version} to {done.pack.version}; {NAME} records it"
+
+
+def _restore(project: Path, change: Change) -> int:
+    """Have every pack of evalsi.lock in its place, as it says."""
+    return _each(read_project_lock(project).packs.items(), lambda one: _restored(one[0], one[1], project, change))
+
+
+def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
+    folder = pack_folder(project, name)
+    if (folder / MANIFEST).is_file():
+        pack = load_manifest(folder / MANIFEST).to_pack(folder)
+        if not list(differences(pack, entry)):
+            return f"{name} {entry.version} is as {NAME} says"
+    return _add(Source(entry.origin, entry.source, name=name), project, change)
+
+
+def _settle(proposal: Proposal, *, change: Change) -> None:
+    """Show what a pack may do, and have it granted: by the flag, by the project's earlier word, or by a person."""
+    pack = proposal.pack
+    for line in _lines(proposal):
+        print(line)
+    needed = needs_grant(proposal)
+    missing = [kind for kind in needed if kind not in (change.grant or ())]
+    if not missing:
+        return
+    if change.grant is None and _is_terminal() and _says_yes(f"Grant {pack.name} {', '.join(missing)}?"):
+        return
+    raise PackError(
+        f"The pack {pack.name} was not granted {', '.join(missing)}, so it is not added.",
+        f"Look at what it asks for, then say --grant {','.join(needed)}",
+        code="pack.permissions",
+        missing=missing,
+    )
+
+
+def _lines(proposal: Proposal) -> list[str]:
+    pack = proposal.pack
+    lines = [f"{pack.name} {pack.version} ({pack.summary})", f"  from {proposal.entry.source}"]
+    lines += [f"  {one.name}@{one.version}  {one.summary}" for one in pack.evaluators]
+    lines += [f"  changed: {line}" for line in proposal.differences]
+    rows = list(shown(permissions_of(pack), pack, this_host()))
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines += [f"  {kind:<{widths[0]}}  {what:<{widths[1]}}  {how}" for kind, what, how in rows]
+    return [*lines, *(f"  {line}" for line in proposal.wider if proposal.before is not None)]
+
+
+def _kinds(text: str | None) -> tuple[str, ...] | None:
+    """The kinds that `--grant` names; None where it is not given."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in (*KINDS, ALL):
+            raise UsageError(f'--grant names "{word}", which is no kind of permission.', choose(word, (*KINDS, ALL)))
+    return KINDS if ALL in words else tuple(words)
+
+
+def _each(items: Any, do: Callable[[Any], str]) -> int:
+    """Do it for each; one that fails stops no other, a single one is told as any error."""
+    todo: Sequence[Any] = list(items)
+    if len(todo) == 1:
+        print(do(todo[0]))
+        return OK
+    code = OK
+    for one in todo:
+        try:
+            print(do(one))
+        except EvalsiError as error:
+            code = ERROR
+            print(f"{one if isinstance(one, str) else one[0]}: {error}", file=sys.stderr)
+    if not todo:
+        print(f"{NAME} has no pack", file=sys.stderr)
+    return code
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _says_yes(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

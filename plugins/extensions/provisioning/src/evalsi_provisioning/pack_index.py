@@ -1,0 +1,210 @@
+"""The index of packs: a static file of JSON, on a disk or at an address, that says which packs there are and where.
+
+docs/reference/pack-index.md states the format, pack-index.schema.json its schema. It must not know how a pack is added.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urljoin
+
+from packaging.version import InvalidVersion, Version
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evalsi_kernel.errors import ConfigError, PackError
+from evalsi_kernel.manifests import PROTOCOL
+from evalsi_kernel.refs import VERSION
+from evalsi_kernel.suggestions import did_you_mean
+
+from .downloads import fetch, is_url
+
+VARIABLE = "EVALSI_PLUGIN_INDEX"
+FORMAT = 1
+MAX_BYTES = 8 * 1024 * 1024
+_TOLD_AT_MOST = 10
+# A plain name is one that comes with Evals.si.
+_PUBLISHED = r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*$"
+
+
+class _Part(BaseModel):
+    # Keys that are not known here are for newer readers.
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Release(_Part):
+    """One version of a pack."""
+
+    version: Annotated[str, Field(pattern=f"^{VERSION}$", description="as in its plugin.toml")]
+    url: Annotated[
+        str, Field(min_length=1, description="of its wheel or archive, absolute or from the index's own place")
+    ]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="of that file, in hex")]
+    protocol: Annotated[int, Field(description="the major of the protocol that it speaks")] = PROTOCOL
+    yanked: Annotated[bool, Field(description="taken back: only those who name this very version get it")] = False
+
+
+class Listed(_Part):
+    """One pack."""
+
+    name: Annotated[str, Field(pattern=_PUBLISHED, description="publisher/name")]
+    summary: Annotated[str, Field(description="one line for a person")] = ""
+    evaluators: Annotated[list[str], Field(description="their names, for a search")] = Field(default_factory=list)
+    versions: Annotated[list[Release], Field(min_length=1, description="in any order")]
+
+    def newest(self) -> Release | None:
+        """The newest version that this kernel can talk to and that was not taken back; None where there is none."""
+        usable = [one for one in self.versions if one.protocol == PROTOCOL and not one.yanked]
+        return max(usable, key=lambda one: order_of(one.version), default=None)
+
+
+class PackIndex(_Part):
+    """The whole file."""
+
+    index: Annotated[int, Field(description=f"the format of this file: {FORMAT}")]
+    packs: Annotated[list[Listed], Field(description="each name once")]
+
+
+def order_of(version: str) -> Version:
+    """What orders versions, as Python's packages are ordered; raises `pack.version` for one that has no order."""
+    try:
+        return Version(version)
+    except InvalidVersion:
+        raise PackError(
+            f'"{version}" is no version that could be older or newer than another.',
+            "Ask its publisher for one such as 1.2.0.",
+            code="pack.version",
+        ) from None
+
+
+def read_index(place: str) -> PackIndex:
+    """The index at a path or an address.
+
+    Raises:
+        ConfigError: `config.index`; it is too large, damaged, of a newer format, or lists one name twice.
+        PackError: `pack.source`; it cannot be reached.
+    """
+    if is_url(place):
+        with tempfile.TemporaryDirectory(prefix="evalsi-index-") as folder:
+            copy = Path(folder, "index.json")
+            fetch(place, copy, max_bytes=MAX_BYTES)
+            raw = copy.read_bytes()
+    else:
+        raw = _read(Path(place).expanduser())
+    return _parsed(raw, place)
+
+
+def index_place(named: str | None) -> str:
+    """Which index is meant: the one that is named, else the variable's; raises `config.index` where there is none."""
+    place = named or os.environ.get(VARIABLE, "")
+    if not place:
+        raise ConfigError(
+            "No index of packs is named, so a pack cannot be found by its name.",
+            f"Name one with --index or {VARIABLE}, or give a path or an address; write ./NAME for a folder.",
+            code="config.index",
+        )
+    return place
+
+
+def find_release(index: PackIndex, place: str, wanted: str) -> tuple[Listed, Release]:
+    """The release that `name` or `name==version` means: the newest that can be used, or the very one.
+
+    Raises:
+        ConfigError: `config.unknown_pack`; the index has no such pack or version.
+        PackError: `protocol.version`; all that it has are built for another major of the protocol.
+    """
+    name, _, version = (part.strip() for part in wanted.partition("=="))
+    listed = next((one for one in index.packs if one.name == name), None)
+    if listed is None:
+        mend = did_you_mean(name, [one.name for one in index.packs])
+        raise _unknown(f"{place} lists no pack {name}.", mend or "Search it: evalsi plugins search WORD")
+    if version:
+        exact = next((one for one in listed.versions if one.version == version), None)
+        if exact is None:
+            there = ", ".join(one.version for one in listed.versions)
+            raise _unknown(f"{place} lists no version {version} of {name}.", f"It has {there}.")
+        return listed, _speakable(exact, name)
+    newest = listed.newest()
+    if newest is None:
+        usable = [one for one in listed.versions if not one.yanked]
+        if not usable:
+            raise _unknown(f"Every version of {name} was taken back.", f"Name one to have it: {name}==VERSION")
+        newest = _speakable(max(usable, key=lambda one: order_of(one.version)), name)
+    return listed, newest
+
+
+def address_of(release: Release, place: str) -> str:
+    """Where a release lies: what its `url` means from where the index lies."""
+    if is_url(release.url):
+        return release.url
+    return urljoin(place, release.url) if is_url(place) else str(Path(place).expanduser().parent / release.url)
+
+
+def matching(index: PackIndex, words: list[str]) -> list[Listed]:
+    """The packs that have every word in their name, their summary or an evaluator's name; all without a word."""
+    return [one for one in index.packs if all(word.lower() in _text(one) for word in words)]
+
+
+def _text(listed: Listed) -> str:
+    return " ".join([listed.name, listed.summary, *listed.evaluators]).lower()
+
+
+def _speakable(release: Release, name: str) -> Release:
+    if release.protocol == PROTOCOL:
+        return release
+    mend = "Upgrade Evals.si." if release.protocol > PROTOCOL else "Ask its publisher for a newer version."
+    raise PackError(
+        f"{name} {release.version} speaks protocol {release.protocol}, and this version of Evals.si {PROTOCOL}.",
+        mend,
+        code="protocol.version",
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise PackError(
+            f"The index {path} cannot be read: {error.strerror or error}.", "Check the path.", code="pack.source"
+        ) from error
+
+
+def _parsed(raw: bytes, place: str) -> PackIndex:
+    if len(raw) > MAX_BYTES:
+        raise _fault(place, f"is larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        tables = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise _fault(place, f"is no JSON: {error}") from error
+    number = tables.get("index") if isinstance(tables, dict) else None
+    if type(number) is int and number > FORMAT:
+        raise _fault(place, f"is of format {number}, and this version of Evals.si knows {FORMAT}", "Upgrade Evals.si.")
+    try:
+        index = PackIndex.model_validate(tables)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors()]
+        more = f" and {len(problems) - _TOLD_AT_MOST:,} more" if len(problems) > _TOLD_AT_MOST else ""
+        raise _fault(place, f"does not fit: {'; '.join(problems[:_TOLD_AT_MOST])}{more}") from error
+    counts = Counter(one.name for one in index.packs)
+    if twice := sorted(name for name, count in counts.items() if count > 1):
+        raise _fault(place, f"lists {', '.join(twice)} more than once")
+    return index
+
+
+def _fault(place: str, why: str, mend: str = "Tell whoever keeps it, or name another one.") -> ConfigError:
+    return ConfigError(f"The index {place} {why}.", mend, code="config.index")
+
+
+def _unknown(message: str, mend: str) -> ConfigError:
+    return ConfigError(message, mend, code="config.unknown_pack")
+
+
+def schema_text() -> str:
+    """The JSON Schema of an index, as docs/reference/pack-index.schema.json has it."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PackIndex.model_json_schema()}
+    return json.dumps(schema, indent=2) + "\n"

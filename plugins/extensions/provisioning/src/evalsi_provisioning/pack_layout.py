@@ -1,0 +1,117 @@
+"""From what a publisher hands out, a folder, a wheel or an archive of a folder, to the folder that a pack is run from.
+
+That one holds `plugin.toml`, `uv.lock` where its code is Python, and the code in `src/` (decision 0003). It must not
+know where a pack comes from.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.pack_info import PYTHON, PackInfo
+
+from .archives import unpack
+from .digests import pack_files
+from .pack_lock import read_lock
+
+LOCK = "uv.lock"
+
+
+def lay_out(artifact: Path, folder: Path) -> PackInfo:
+    """Make the folder of a pack, and say what its manifest says; nothing of the pack is run.
+
+    Args:
+        artifact: a folder, or an archive.
+        folder: where to; it must not be there yet.
+
+    Raises:
+        PackError: `pack.archive`, `pack.manifest` with every problem and its place, `pack.name` for a plain name.
+        PackEnvironmentError: its lock is not there, or could not be installed from (`environment.*`).
+    """
+    if artifact.is_dir():
+        _copy(artifact, folder, artifact.name)
+    else:
+        raw = folder.with_name(f"{folder.name}.raw")
+        unpack(artifact, raw)
+        _copy(_root(raw, artifact.name), folder, artifact.name)
+        shutil.rmtree(raw)
+    pack = load_manifest(folder / MANIFEST).to_pack(folder)
+    _check_name(pack)
+    if pack.runtime == PYTHON:
+        read_lock(_lock_bytes(pack), pack.name)
+    elif not (folder / pack.module).is_file():
+        raise PackError(
+            f"{pack.name} names {pack.module} as what it runs, and has no such file.",
+            "Ask its publisher to mend run.module, or to put the file beside plugin.toml.",
+            code="pack.manifest",
+        )
+    return pack
+
+
+def _root(raw: Path, name: str) -> Path:
+    """The one folder of what was unpacked that holds a manifest, as near to the top as there is one."""
+    found = sorted(raw.rglob(MANIFEST), key=lambda path: len(path.parts))
+    nearest = [path.parent for path in found if len(path.parts) == len(found[0].parts)]
+    if len(nearest) != 1:
+        raise PackError(
+            f"{name} holds {len(nearest)} files {MANIFEST} beside one another, where a pack has one.",
+            "Ask its publisher for an archive of one pack.",
+            code="pack.manifest",
+        )
+    (root,) = nearest
+    is_wheel = any(raw.glob("*.dist-info")) and root != raw and not (root / "src").is_dir()
+    return _from_wheel(raw, root) if is_wheel else root
+
+
+def _from_wheel(raw: Path, package: Path) -> Path:
+    """A wheel carries manifest and lock in its import package; its code goes to `src/`."""
+    root = raw / ".pack"
+    (root / "src").mkdir(parents=True)
+    for name in (MANIFEST, LOCK, "README.md"):
+        if (package / name).is_file():
+            (package / name).rename(root / name)
+    for entry in sorted(raw.iterdir()):
+        if entry != root and not entry.name.endswith((".dist-info", ".data")):
+            entry.rename(root / "src" / entry.name)
+    return root
+
+
+def _copy(root: Path, folder: Path, name: str) -> None:
+    if not (root / MANIFEST).is_file():
+        raise PackError(
+            f"{name} holds no {MANIFEST}, so it is no pack.", "Name the folder that holds it.", code="pack.manifest"
+        )
+    for path in pack_files(root):
+        if path.is_symlink() or not path.is_file():
+            raise PackError(
+                f"{name} holds {path.relative_to(root)}, which is a link or a device.",
+                "Put the file itself there.",
+                code="pack.archive",
+            )
+        copy = folder / path.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+
+
+def _check_name(pack: PackInfo) -> None:
+    if pack.is_builtin:
+        raise PackError(
+            f'The pack is named "{pack.name}", and plain names are for packs that come with Evals.si.',
+            f'Ask its publisher to name it "publisher/{pack.name}".',
+            code="pack.name",
+        )
+
+
+def _lock_bytes(pack: PackInfo) -> bytes:
+    try:
+        return (pack.folder / LOCK).read_bytes()
+    except OSError as error:
+        raise PackError(
+            f"The pack {pack.name} has no {LOCK}, so what it would run with is not settled.",
+            f"Ask its publisher to ship {LOCK} beside plugin.toml (`uv lock` makes it).",
+            code="environment.no_lock",
+        ) from error

@@ -1,0 +1,118 @@
+"""What a user names as a pack, a folder, an archive, an address or a name of an index, had on this machine.
+
+It must not know what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from evalsi_kernel.errors import PackError, UsageError
+from evalsi_kernel.refs import PACK_NAME, VERSION
+
+from .archives import TARS, ZIPS, is_archive
+from .digests import file_sha256, tree_sha256
+from .downloads import fetch, is_url
+from .pack_index import address_of, find_release, index_place, read_index
+
+_NAME = re.compile(rf"{PACK_NAME}(?:\s*==\s*{VERSION})?")
+_PATH_STARTS = (".", "/", "~")
+
+
+class Source(NamedTuple):
+    """Where an artifact lies.
+
+    Args:
+        origin: how it was named: "index", "path" or "url".
+        place: an address, or a path from the project's folder where it can be one.
+        sha256: what an index says of it; "" where nobody says.
+        name: of the pack, as an index has it; "" elsewhere.
+    """
+
+    origin: str
+    place: str
+    sha256: str = ""
+    name: str = ""
+
+
+class Artifact(NamedTuple):
+    """A file or folder on this machine, and its digest."""
+
+    path: Path
+    sha256: str
+
+
+def source_of(word: str, project: Path, index: str | None) -> Source:
+    """Tell what a word names.
+
+    Args:
+        word: as the user wrote it; a path holds from the current folder.
+        project: the project's folder.
+        index: the place of the index; None takes the variable's.
+
+    Raises:
+        UsageError: it is none of the four.
+        ConfigError, PackError: the index cannot be read, or has no such pack.
+    """
+    if is_url(word):
+        return Source("url", word)
+    if word.startswith(_PATH_STARTS) or is_archive(word):
+        path = os.path.abspath(os.path.expanduser(word))
+        return Source("path", Path(os.path.relpath(path, project)).as_posix())
+    if not _NAME.fullmatch(word):
+        raise UsageError(
+            f'"{word}" is neither a pack\'s name nor a path nor an address.',
+            "Write publisher/name, publisher/name==1.2, ./FOLDER, ./FILE.whl or https://….",
+        )
+    place = index_place(index)
+    listed, release = find_release(read_index(place), place, word)
+    address = address_of(release, place)
+    if not is_url(address):
+        address = Path(os.path.relpath(os.path.abspath(address), project)).as_posix()
+    return Source("index", address, release.sha256, listed.name)
+
+
+def obtain(source: Source, project: Path, folder: Path) -> Artifact:
+    """Have the artifact on this machine.
+
+    Args:
+        source: where it lies.
+        project: what its path holds from.
+        folder: where a download goes.
+
+    Raises:
+        PackError: `pack.source`; it is not there, is no archive, or is not what the index says it is.
+    """
+    if is_url(source.place):
+        name = os.path.basename(urlsplit(source.place).path)
+        if not is_archive(name):
+            raise _no_archive(source.place)
+        path = folder / name
+        fetch(source.place, path)
+    else:
+        path = project / source.place
+        if not path.exists():
+            raise PackError(f"{path} is not there.", "Check the path.", code="pack.source")
+        if not path.is_dir() and not is_archive(path.name):
+            raise _no_archive(str(path))
+    try:
+        sha256 = tree_sha256(path) if path.is_dir() else file_sha256(path)
+    except OSError as error:
+        raise PackError(f"{path} cannot be read: {error.strerror}.", "Check the path.", code="pack.source") from error
+    if source.sha256 and sha256 != source.sha256:
+        raise PackError(
+            f"{source.place} is not what its index says: its SHA-256 is {sha256}, not {source.sha256}.",
+            "Tell whoever keeps the index; do not use the file.",
+            code="pack.source",
+        )
+    return Artifact(path, sha256)
+
+
+def _no_archive(place: str) -> PackError:
+    return PackError(
+        f"{place} is no archive of a pack.", f"Name one that ends in {', '.join((*ZIPS, *TARS))}.", code="pack.source"
+    )

@@ -1,0 +1,114 @@
+"""What a pack asks for beyond computing, what a project granted it, and whether this host can hold it to that.
+
+It must not know how it is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from evalsi_kernel.pack_info import MEMORY_MB, PackInfo
+
+KINDS = ("judge", "network", "files", "secrets", "memory")
+ENFORCED, DECLARED = "enforced", "declared only"
+_ROLE_OF = {"judge": "primary", "embed": "embed"}
+
+
+class Permissions(NamedTuple):
+    """What a pack may do.
+
+    Args:
+        judge: roles of models that it may ask.
+        asks_per_record: evaluator → how many questions to a model it may ask for one record; None for any number.
+        network: hosts that it may connect to.
+        files: paths that it may read beside its own.
+        secrets: environment variables that it is given.
+        memory_mb: what a process of it may hold.
+    """
+
+    judge: tuple[str, ...] = ()
+    asks_per_record: Mapping[str, int | None] = MappingProxyType({})
+    network: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    memory_mb: int = MEMORY_MB
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in evalsi.lock."""
+        lists = {kind: list(getattr(self, kind)) for kind in ("judge", "network", "files", "secrets")}
+        return {**lists, "asks_per_record": dict(self.asks_per_record), "memory_mb": self.memory_mb}
+
+
+class Host(NamedTuple):
+    """What this host can hold a process to.
+
+    Args:
+        network: it can have no network.
+        files: it can read and write named places only.
+        memory: its memory can be limited.
+    """
+
+    network: bool
+    files: bool
+    memory: bool
+
+
+def permissions_of(pack: PackInfo) -> Permissions:
+    """What a pack's manifest asks for."""
+    table = pack.permissions
+    asking = [one for one in pack.evaluators if not _ROLE_OF.keys().isdisjoint(one.asks)]
+    derived = sorted({_ROLE_OF[word] for one in asking for word in one.asks if word in _ROLE_OF}, reverse=True)
+    roles = table.get("judge", derived)
+    bounds = table.get("asks_per_record", {})
+    return Permissions(
+        tuple(dict.fromkeys([*roles, *(["embed"] if "embed" in derived else [])])),
+        {one.name: bounds.get(one.name) for one in asking} | dict(bounds),
+        tuple(sorted(set(table.get("network", ())))),
+        tuple(sorted(set(table.get("files", ())))),
+        tuple(sorted(set(table.get("secrets", ())))),
+        pack.memory_mb,
+    )
+
+
+def asked_kinds(permissions: Permissions) -> list[str]:
+    """The kinds that have to be granted: those that it asks for, and memory where it is more than the usual."""
+    kinds = [kind for kind in KINDS[:-1] if getattr(permissions, kind)]
+    return [*kinds, "memory"] if permissions.memory_mb > MEMORY_MB else kinds
+
+
+def widened(granted: Permissions, asked: Permissions) -> list[str]:
+    """A line for each thing that is asked for now and was not granted; none where all was."""
+    lines = []
+    for kind in ("judge", "network", "files", "secrets"):
+        lines += [f"+ {kind}: {one}" for one in getattr(asked, kind) if one not in getattr(granted, kind)]
+    for evaluator, most in asked.asks_per_record.items():
+        before = granted.asks_per_record.get(evaluator, 0)
+        if before is not None and (most is None or most > before):
+            lines.append(f"+ judge: {evaluator} asks {_times(most)} a record, granted were {before}")
+    if asked.memory_mb > max(granted.memory_mb, MEMORY_MB):
+        lines.append(f"+ memory: {asked.memory_mb:,} MB, granted were {granted.memory_mb:,}")
+    return lines
+
+
+def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tuple[str, str, str]]:
+    """Kind, what is asked, and whether this host holds the pack to it; every kind, also those not asked for."""
+    files = ENFORCED if host.files else DECLARED
+    network = ENFORCED if host.network and not permissions.network else DECLARED
+    roles = ", ".join(permissions.judge)
+    asks = ", ".join(f"{name} {_times(most)}" for name, most in permissions.asks_per_record.items())
+    yield "judge", f"{roles} (questions a record: {asks})" if roles else "none", ENFORCED
+    yield "network", _listed(permissions.network), network
+    yield "files", _listed(permissions.files), files
+    # Without a wall around files a process may read the variables of another one under /proc.
+    yield "secrets", _listed(permissions.secrets), files
+    yield "memory", f"{permissions.memory_mb:,} MB a process", ENFORCED if host.memory else DECLARED
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _times(most: int | None) -> str:
+    return "any number" if most is None else f"at most {most}"
