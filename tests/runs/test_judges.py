@@ -31,9 +31,9 @@ def _judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(graded.__file__, tmp_path / "graded.py")
 
 
-def models(vendor: Provider, **bounds: Any) -> BrokerSettings:
+def models(vendor: Provider) -> BrokerSettings:
     judge = ModelSettings(MODEL, base_url=vendor.base_url, api_key_env="JUDGE_KEY", max_tokens=50, max_in_flight=4)
-    return BrokerSettings({"primary": judge}, use_cache=False, **bounds)
+    return BrokerSettings({"primary": judge}, use_cache=False)
 
 
 class Both:
@@ -101,16 +101,19 @@ def test_a_judge_that_refuses_in_mid_run_stops_the_target_too_and_nothing_is_an_
 def test_a_judge_s_budget_that_is_spent_in_mid_run_stops_the_target_and_a_higher_one_goes_on(tmp_path: Path) -> None:
     both = Both()
     with Provider(both) as vendor:
-        write_spec(tmp_path, model_of(vendor, max_concurrency=2), records(COUNT), evaluators=EVALUATORS)
-        end = executed(tmp_path, models=models(vendor, max_tokens=2_000))
+        target = model_of(vendor, max_concurrency=2)
+        budget = {"max_judge_tokens": 2_000}
+        write_spec(tmp_path, target, records(COUNT), evaluators=EVALUATORS, budget=budget)
+        end = executed(tmp_path, models=models(vendor))
         assert end.state == "error"
         assert end.evaluation.error is not None
         assert end.evaluation.error.code == "judge.budget"
         assert 0 < end.done < COUNT
         assert {one["outcome"] for one in results(tmp_path)["results"]} == {"scored", "cancelled"}
-        again = executed(tmp_path, models=models(vendor, max_tokens=2_000))
+        again = executed(tmp_path, models=models(vendor))
         assert again.done < COUNT  # What the first attempt took is counted.
-        end = executed(tmp_path, models=models(vendor, max_tokens=1_000_000))
+        write_spec(tmp_path, target, records(COUNT), evaluators=EVALUATORS, budget={"max_judge_tokens": 1_000_000})
+        end = executed(tmp_path, models=models(vendor))
     assert end.state == "succeeded"
     check_whole(tmp_path, both)
 
