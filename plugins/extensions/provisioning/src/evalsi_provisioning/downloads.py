@@ -34,8 +34,8 @@ def check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
         host, scheme, has_password = parts.hostname or "", parts.scheme.lower(), "@" in parts.netloc
-    except ValueError:
-        host, scheme, has_password = "", "", False
+    except ValueError as error:
+        raise _fault(f"{url} is no address: {error}.", "Check how it is written.") from error
     if has_password:
         raise _fault(
             "The address holds a name or a password.", "Leave it out; evalsi.lock keeps addresses as they are."

@@ -16,7 +16,7 @@ from evalsi_kernel.refs import PACK_NAME, VERSION
 
 from .archives import TARS, ZIPS, is_archive
 from .digests import file_sha256, tree_sha256
-from .downloads import fetch, is_url
+from .downloads import check_url, fetch, is_url
 from .pack_index import address_of, find_release, index_place, read_index
 
 _NAME = re.compile(rf"{PACK_NAME}(?:\s*==\s*{VERSION})?")
@@ -88,6 +88,7 @@ def obtain(source: Source, project: Path, folder: Path) -> Artifact:
         PackError: `pack.source`; it is not there, is no archive, or is not what the index says it is.
     """
     if is_url(source.place):
+        check_url(source.place)
         name = os.path.basename(urlsplit(source.place).path)
         if not is_archive(name):
             raise _no_archive(source.place)
