@@ -15,7 +15,7 @@ from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .answers import generated
-from .child_process import ChildProcess, Program, ending, started
+from .child_process import ChildProcess, Program, ending
 from .command_options import CommandOptions
 from .command_program import program_of, state_of_files
 from .leash import Leash
@@ -64,8 +64,7 @@ class CommandPerRecord(Command):
             else as_text(value_at(record, "input"))
         )
         argv = [self.program.argv[0], *(self._filled(word, record) for word in self.program.argv[1:])]
-        program = Program(argv, self.program.folder, {**self.program.variables, **self.leash.fasten()})
-        output = await self._run(program, sent.encode())
+        output = await self._run(self.program._replace(argv=argv), sent.encode())
         if options.output_path is None:
             return generated({"output": self._text(output)}, self.whose)
         return generated(
@@ -91,7 +90,7 @@ class CommandPerRecord(Command):
     async def _run(self, program: Program, sent: bytes) -> bytes:
         output = _Output()
         try:
-            child = await started(program, output.take, is_echoed=False)
+            child = await self.leash.start(program, output.take, is_echoed=False)
         except OSError as error:
             raise ProviderError(
                 "target.failed",

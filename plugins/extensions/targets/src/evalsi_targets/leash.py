@@ -9,7 +9,10 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+from .child_process import ChildProcess, Program, started
 
 VARIABLE = "EVALSI_TARGET_OF"
 CLOSE_S = 5.0
@@ -25,9 +28,19 @@ class Leash:
     def __init__(self) -> None:
         self._mark = f"{os.getpid()}-{os.urandom(8).hex()}"
         self._keeper: subprocess.Popen[bytes] | None = None
+        self._children: set[ChildProcess] = set()
 
-    def fasten(self) -> dict[str, str]:
-        """The variable for a process that is to be started; the keeper is there from now on."""
+    async def start(self, program: Program, on_output: Callable[[bytes], None], *, is_echoed: bool) -> ChildProcess:
+        """Start a program; the arguments are those of `ChildProcess`. Raises `OSError` where it cannot be."""
+        self._keep()
+        marked = program._replace(variables={**program.variables, VARIABLE: self._mark})
+        child = await started(marked, on_output, is_echoed=is_echoed)
+        self._children.add(child)
+        child.gone.add_done_callback(lambda _: self._children.discard(child))
+        return child
+
+    def _keep(self) -> None:
+        """See that the keeper is there."""
         if self._keeper is None and sys.platform == "linux":
             program = Path(__file__).with_name("leash_keeper.py")
             self._keeper = subprocess.Popen(
@@ -37,10 +50,14 @@ class Leash:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        return {VARIABLE: self._mark}
 
     async def close(self) -> None:
-        """Have the keeper end what is left, and wait for it."""
+        """End what is left, have the keeper look for the rest, and wait for all of it."""
+        children = list(self._children)
+        for child in children:
+            child.kill()
+        if children:
+            await asyncio.wait([child.gone for child in children], timeout=CLOSE_S)
         if self._keeper is not None:
             assert self._keeper.stdin is not None
             self._keeper.stdin.close()

@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
-from .child_process import ChildProcess, Program, ending, started
+from .child_process import ChildProcess, Program, ending
+from .leash import Leash
 from .line_stream import LineStream, TooLong
 from .quoting import excerpt, last_lines
 
@@ -59,9 +60,9 @@ class Life:
         self._number = 0
         self._child: ChildProcess
 
-    async def start(self, program: Program) -> None:
-        """Start it; raises `OSError` where it cannot be."""
-        self._child = await started(program, self._take, is_echoed=True)
+    async def start(self, program: Program, leash: Leash) -> None:
+        """Start it on a leash; raises `OSError` where it cannot be."""
+        self._child = await leash.start(program, self._take, is_echoed=True)
         self._child.gone.add_done_callback(self._ended)
 
     def ask(self, body: Mapping[str, Any], asked: Asked) -> str:

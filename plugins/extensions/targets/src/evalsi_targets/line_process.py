@@ -106,10 +106,9 @@ class LineProcess:
 
     async def _started(self) -> Life:
         whose = self._settings.whose
-        variables = {**self._program.variables, **self._leash.fasten()}
         life = Life(self._broke, tells_ready=self._settings.tells_ready)
         try:
-            await life.start(self._program._replace(variables=variables))
+            await life.start(self._program, self._leash)
         except OSError as error:
             raise self._failed(f"{whose} cannot be started: {error.strerror or error}.", is_final=True) from error
         if self._settings.tells_ready:
