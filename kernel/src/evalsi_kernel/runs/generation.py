@@ -66,6 +66,7 @@ class Generation:
         trials: of each record.
         progress: where answers are written down.
         halt: stops it.
+        is_in_vain: tells whether an answer would not be judged any more, so that none is paid for.
         on_answer: gets each answer once it is written down, and is waited for.
     """
 
@@ -79,6 +80,7 @@ class Generation:
         trials: int,
         progress: Progress,
         halt: Halt,
+        is_in_vain: Callable[[], bool],
         on_answer: Callable[[int, dict[str, Any]], Awaitable[None]],
     ) -> None:
         self._target = target
@@ -88,6 +90,7 @@ class Generation:
         self._trials = trials
         self._progress = progress
         self._halt = halt
+        self._is_in_vain = is_in_vain
         self._on_answer = on_answer
         self._waiting: set[asyncio.Task[Any]] = set()
 
@@ -104,7 +107,7 @@ class Generation:
             task.cancel()
 
     async def _ask_in_turn(self, items: Iterator[int]) -> None:
-        while not self._halt:
+        while not self._halt and not self._is_in_vain():
             item = next(items, None)
             if item is None:
                 return

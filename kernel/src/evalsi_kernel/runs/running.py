@@ -9,7 +9,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.reply_log import ReplyLog
@@ -37,6 +37,9 @@ from evalsi_kernel.runs.summing import Summing
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.target import Target
 from evalsi_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.broker import Broker
 
 ORDER_SEED = 0
 
@@ -85,10 +88,18 @@ class Running:
             begun.history.enter("running")
             attempt = self._attempt(ready, caller)
             at_own_end = await attempt.work(stop, prepared.spec.budget.max_wall_clock)
-            if ready.broker is not None and ready.broker.broken is not None:
-                self._halt.by(ready.broker.broken.message, ready.broker.broken)
+            self._take_trouble_of(ready.broker)
             begun.history.enter("scoring")
             return await self._summed_up(ready, at_own_end=at_own_end)
+
+    def _take_trouble_of(self, broker: Broker | None) -> None:
+        """Say why judges were not asked about all, where nothing was said yet."""
+        if broker is None or not _is_in_trouble(broker):
+            return
+        why = "The budget of judges does not cover what is left to ask."
+        mend = "Raise budget.max_judge_tokens or budget.max_judge_usd; the same command then goes on."
+        error = broker.broken or WireError("judge.budget", why, mend, "config")
+        self._halt.by(error.message, error)
 
     def _order_of_items(self) -> tuple[Sequence[int], Following | None]:
         """The items as they are taken up: as the data has them, or shuffled where the run may stop early."""
@@ -175,6 +186,7 @@ class Running:
             trials=trials,
             progress=progress,
             halt=self._halt,
+            is_in_vain=lambda: ready.broker is not None and _is_in_trouble(ready.broker),
             on_answer=attempt.answered,
         )
         attempt.scoring = Scoring(
@@ -298,6 +310,10 @@ class Running:
         if error is not None:
             return "error"
         return "succeeded" if verdict in (None, "pass") else "failed"
+
+
+def _is_in_trouble(broker: Broker) -> bool:
+    return broker.over_budget > 0 or broker.broken is not None
 
 
 def _as_error(error: WireError) -> EvalsiError:
