@@ -62,6 +62,7 @@ def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:
                     raise _fault(f"{url} is larger than {max_bytes // 1_000_000:,} MB.", "Check the address.")
                 out.write(chunk)
     except urllib.error.HTTPError as error:
+        error.close()
         raise _fault(f"{url} answers {error.code} {error.reason}.", "Check the address.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         why = getattr(error, "reason", None) or error
@@ -77,7 +78,11 @@ class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         """As its base does, once the new address is checked."""
-        check_url(newurl)
+        try:
+            check_url(newurl)
+        except PackError:
+            fp.close()
+            raise
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
