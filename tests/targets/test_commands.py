@@ -211,6 +211,14 @@ def test_a_process_that_breaks_is_started_again_and_its_cause_alone_is_an_error(
     assert (broken.error.retry, broken.is_final) == ("no", False)
 
 
+def test_one_that_leaves_after_each_answer_is_started_for_each(tmp_path: Path) -> None:
+    async def used(target: Target) -> list[Any]:
+        return [(await ask_until_settled(target, str(number))).output for number in range(5)]
+
+    code = "import json\nasked = json.loads(input())\nprint(json.dumps({'id': asked['id'], 'output': asked['input']}))"
+    assert with_target("command", tmp_path, used, command=script(code), mode="lines") == list("01234")
+
+
 def test_one_that_writes_nothing_but_garbage_stops_the_run(tmp_path: Path, lines: dict[str, Any]) -> None:
     async def used(target: Target) -> list[Any]:
         return [await failure(ask(target, "garbage", trial)) for trial in (1, 2, 3)]

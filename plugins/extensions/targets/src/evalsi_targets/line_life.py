@@ -41,19 +41,21 @@ class Life:
     """The process from its start to its end.
 
     Args:
-        on_broken: gets the calls that were in flight, at least one, and a phrase that says what happened.
+        on_broken: gets this life, the calls that were in flight, at least one, and a phrase that says what happened.
         tells_ready: its first line has no id and says whether it is ready.
 
     Attributes:
         waiting: the calls in flight, by their ids.
         ready: what its first line says; None where it ended before it wrote one.
         is_over: nothing can be asked of it any more.
+        has_answered: it has answered a call.
     """
 
-    def __init__(self, on_broken: Callable[[list[Asked], str], None], *, tells_ready: bool) -> None:
+    def __init__(self, on_broken: Callable[[Life, list[Asked], str], None], *, tells_ready: bool) -> None:
         self.waiting: dict[str, Asked] = {}
         self.ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
         self.is_over = False
+        self.has_answered = False
         self._on_broken = on_broken
         self._tells_ready = tells_ready
         self._lines = LineStream(MAX_LINE_BYTES)
@@ -120,7 +122,9 @@ class Life:
         asked = self.waiting.pop(str(value.pop("id", "")), None)
         if asked is None:
             self._break(f"wrote an answer to no call that waits for one: {excerpt(line)}")
-        elif not asked.answer.done():
+            return
+        self.has_answered = True
+        if not asked.answer.done():
             asked.answer.set_result(value)
 
     def _ended(self, _: asyncio.Future[int]) -> None:
@@ -133,4 +137,4 @@ class Life:
             return
         asked = self.over()
         if asked:
-            self._on_broken(asked, what)
+            self._on_broken(self, asked, what)

@@ -20,6 +20,7 @@ MOST_BREAKS = 3
 """After so many breaks in a row that are a single call's own, with no answer between them, nothing more is asked."""
 START_TIMEOUT_S = 300.0
 _NEARLY = 0.9
+_PARTS = 8  # A run gives a call up after seven tries; of 64 in flight the cause is found with the third.
 
 
 class LineSettings(NamedTuple):
@@ -42,8 +43,8 @@ class LineProcess:
     """The process.
 
     One that breaks (it ends, or writes what is no answer) fails all calls in flight, of which any may be the cause.
-    Where there were several, each is made again with half as many beside it, so that in the end the cause alone is an
-    error.
+    Where there were several, each is made again with an eighth as many beside it; one that was alone is made again where an
+    answer came before, since the process may have been about to end anyway. So the cause alone is an error in the end.
 
     Args:
         program: what is started.
@@ -136,14 +137,14 @@ class LineProcess:
             else:
                 one.fail(self._failed("Another call hung, so its process was ended.", retry=True))
 
-    def _broke(self, asked: list[Asked], what: str) -> None:
+    def _broke(self, life: Life, asked: list[Asked], what: str) -> None:
         """Take in that the process broke while these calls were in flight."""
-        several = len(asked) > 1
-        self._breaks += not several
+        is_the_cause = len(asked) == 1 and not life.has_answered
+        self._breaks += is_the_cause
         message = f"{self._settings.whose} {what}."
         for one in asked:
-            if several:
-                self._suspects[one.key] = len(asked) // 2
+            if not is_the_cause:
+                self._suspects[one.key] = max(1, len(asked) // _PARTS)
                 one.fail(self._failed(message, retry=True))
             else:
                 one.fail(self._failed(message, is_final=self._is_final))
