@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.docs import cli_page, evaluators_page, manifest_page, python_page
+from tests.docs import cli_page, evaluators_page, manifest_page, python_page, spec_page
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 PAGES: dict[str, Callable[[], str]] = {
@@ -18,6 +18,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "evaluators.md": evaluators_page.page,
     "plugin-toml.md": manifest_page.page,
     "python.md": python_page.page,
+    "run-spec.md": spec_page.page,
+    "run.schema.json": spec_page.schema_file,
 }
 COMMAND = "python -m tests.docs.reference --write"
 

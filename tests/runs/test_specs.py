@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extensions import default_extensions
@@ -109,15 +111,57 @@ def test_an_agent_behind_http_is_a_target_too(tmp_path: Path) -> None:
     assert document.spec.target.options["output_path"] == "reply"
 
 
-def test_the_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
-    import jsonschema
-    import yaml
-
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
     schema = run_schema(default_extensions())
     jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.validate(yaml.safe_load(GOOD))
-    assert not validator.is_valid(yaml.safe_load(GOOD.replace("path: recorded", "paht: recorded")))
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("spec:", "spec:\n  budget: {max_wall_clock: 1.5h, max_target_usd: 2}"),
+        ("spec:", "spec:\n  budget: {max_wall_clock: 90}"),
+        ("spec:", "spec:\n  stop_when_decided: true"),
+        ("spec:", "spec:\n  stop_when_decided: {error_rate: 0.01}"),
+        ("spec:", "spec:\n  summary: {ci_method: CI_METHOD_BOOTSTRAP, slice_by: [language]}"),
+        ("spec:", "spec:\n  gates: [{metric: a, min: 0.5, stat: GATE_STAT_CI_LOW, slice: {level: 3}}]"),
+        ("{connector: replay, path: recorded.jsonl}", "{agent: {replay: {path: recorded.jsonl}}, max_concurrency: 3}"),
+        ("{path: qa.jsonl}", "{inline: {records: [{input: a}]}}"),
+    ],
+)
+def test_the_schema_takes_what_the_reader_takes(
+    tmp_path: Path, validator: jsonschema.Draft202012Validator, old: str, new: str
+) -> None:
+    assert old in GOOD
+    text = GOOD.replace(old, new)
+    read(tmp_path, text)
+    validator.validate(yaml.safe_load(text))
+
+
+def test_the_schema_takes_the_example_of_the_guide_and_ours(validator: jsonschema.Draft202012Validator) -> None:
+    root = Path(__file__).parents[2]
+    starter = root / "plugins" / "extensions" / "runs" / "src" / "evalsi_runs" / "starter" / "run.yaml"
+    for path in (root / "examples" / "runs" / "capitals.yaml", starter):
+        validator.validate(yaml.safe_load(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("path: recorded", "paht: recorded"),
+        ("connector: replay", "connector: reply"),
+        ("spec:", "spec:\n  trials: 0"),
+        ("spec:", "spec:\n  budget: {max_wall_clock: soon}"),
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(
+    tmp_path: Path, validator: jsonschema.Draft202012Validator, old: str, new: str
+) -> None:
+    text = GOOD.replace(old, new)
+    assert refused(tmp_path, text)
+    assert not validator.is_valid(yaml.safe_load(text))
 
 
 def _written(tmp_path: Path, text: str) -> Path:

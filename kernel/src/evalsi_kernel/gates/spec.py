@@ -15,6 +15,8 @@ from evalsi_kernel.value_schema import shown
 
 Stat = Literal["mean", "lower", "upper", "n", "errors", "skipped", "error_rate", "skip_rate"]
 STATS: tuple[str, ...] = get_args(Stat)
+_WrittenStat = Stat | Annotated[str, Field(pattern="^GATE_STAT_[A-Z_]+$")]
+_WrittenSlice = FilledLine | dict[str, str | float | bool] | None
 _PREFIX = "gate_stat_"
 _OTHER_NAMES = {"ci_low": "lower", "ci_high": "upper"}
 
@@ -58,14 +60,16 @@ class GateSpec(Table):
     metric: FilledLine = Field(description="the metric, as the run's summary names it")
     min: float | None = Field(default=None, allow_inf_nan=False, description="the least that the statistic may be")
     max: float | None = Field(default=None, allow_inf_nan=False, description="the most that the statistic may be")
-    stat: Annotated[Stat, BeforeValidator(_stat)] = Field(
+    stat: Annotated[Stat, BeforeValidator(_stat, json_schema_input_type=_WrittenStat)] = Field(
         default="mean",
         description="mean, lower or upper (ends of its interval), n, errors, skipped, error_rate or skip_rate",
     )
     when: FilledLine | None = Field(
         default=None, description="CEL over name, project, labels, trials, target, dataset and source"
     )
-    slice: Annotated[FilledLine | dict[str, str] | None, BeforeValidator(_slice)] = Field(
+    slice: Annotated[
+        FilledLine | dict[str, str] | None, BeforeValidator(_slice, json_schema_input_type=_WrittenSlice)
+    ] = Field(
         default=None, description="a metadata key, each value of which must pass, or {key: value} for that one alone"
     )
     baseline: FilledLine | None = Field(

@@ -37,7 +37,12 @@ def _stopping(value: Any) -> Any:
     return {} if value is True else None if value is False else value
 
 
-Duration = Annotated[float, BeforeValidator(seconds), Field(gt=0, description="a duration such as 90s, 10m or 1.5h")]
+_Written = Annotated[str, Field(pattern=rf"^{_DURATION.pattern}$")] | Annotated[float, Field(gt=0)]
+Duration = Annotated[
+    float,
+    Field(gt=0, description="a duration such as 90s, 10m or 1.5h"),
+    BeforeValidator(seconds, json_schema_input_type=_Written),
+]
 Name = Annotated[
     str,
     Field(
@@ -150,9 +155,9 @@ class Spec(Table):
     summary: SummarySpec = Field(default_factory=SummarySpec, description="how scores are summed up")
     gates: list[GateSpec] = Field(default_factory=list, description="what must hold; one that fails gives exit code 3")
     undecided: Literal["fail", "pass"] = Field(default="fail", description="what an undecided gate counts as")
-    stop_when_decided: Annotated[StopSpec | None, BeforeValidator(_stopping)] = Field(
-        default=None, description="true, or how: stop as soon as all gates are decided"
-    )
+    stop_when_decided: Annotated[
+        StopSpec | None, BeforeValidator(_stopping, json_schema_input_type=bool | StopSpec | None)
+    ] = Field(default=None, description="true, or how: stop as soon as all gates are decided")
     budget: BudgetSpec = Field(default_factory=BudgetSpec, description="the most that the run may take")
 
 

@@ -38,11 +38,12 @@ def run_schema(extensions: Extensions) -> dict[str, Any]:
     target = schema["$defs"]["TargetSpec"]
     shared = target["properties"]
     kinds = [*(name for name in extensions.names("targets") if name != MODEL_TARGET), *extensions.names("connectors")]
-    variants = []
+    variants, agents = [], {}
     for name in kinds:
         own = target_options(name, extensions).model_json_schema()
         schema["$defs"] |= own.pop("$defs", {})
         properties = {**shared, **own.get("properties", {}), "connector": {"const": name, **_described(shared)}}
+        agents[name] = {**own, "additionalProperties": False}
         variants.append(
             {
                 "type": "object",
@@ -53,8 +54,22 @@ def run_schema(extensions: Extensions) -> dict[str, Any]:
                 "additionalProperties": False,
             }
         )
+    variants.append(_by_agent(agents, shared["max_concurrency"]))
     schema["$defs"]["TargetSpec"] = {"description": target["description"], "oneOf": variants}
     return {"$schema": DIALECT, **schema}
+
+
+def _by_agent(agents: dict[str, Any], max_concurrency: dict[str, Any]) -> dict[str, Any]:
+    """The other way to write a target: `agent: {KIND: {…}}`."""
+    one = {"type": "object", "properties": agents, "minProperties": 1, "maxProperties": 1}
+    return {
+        "type": "object",
+        "title": "agent",
+        "description": "A target by its kind.",
+        "properties": {"agent": {**one, "additionalProperties": False}, "max_concurrency": max_concurrency},
+        "required": ["agent"],
+        "additionalProperties": False,
+    }
 
 
 def _described(shared: dict[str, Any]) -> dict[str, Any]:

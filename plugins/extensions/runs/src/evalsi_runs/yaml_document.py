@@ -69,7 +69,9 @@ def _unreadable(error: yaml.MarkedYAMLError, text: str, name: str) -> ConfigErro
     if "\t" in source[: len(source) - len(source.lstrip())] or "'\\t'" in problem:
         return ConfigError(f"{name}, line {line}: a tab indents it.", "Use spaces.", code="config.yaml_text")
     if "expected a single document" in str(error):
-        return ConfigError(f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml_text")
+        return ConfigError(
+            f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml_text"
+        )
     return ConfigError(f"{name}, line {line}: {problem}.", "Mend that place.", code="config.yaml_text")
 
 
@@ -80,7 +82,9 @@ def _refuse_references(text: str, name: str) -> None:
         )
         if what:
             line = 0 if token.start_mark is None else token.start_mark.line + 1
-            raise ConfigError(f"{name}, line {line}: {what} is not read.", "Write the value out.", code="config.yaml_text")
+            raise ConfigError(
+                f"{name}, line {line}: {what} is not read.", "Write the value out.", code="config.yaml_text"
+            )
 
 
 class _Reader:
