@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -102,3 +104,27 @@ def test_an_ask_that_is_given_up_before_a_credit_was_free_is_never_sent() -> Non
         assert kernel.wait_for(request_id) == {"outcomes": {"error": 1, "scored": 1}}
         kernel.ask("ping", {})
         assert kernel.asks == [ask]
+
+
+@pytest.mark.spec("REQ-2")
+def test_ids_rise_on_the_wire_also_when_many_threads_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    @evaluator(name="asks", version=1, asks=("judge",))
+    def asks(record: Record, ctx: Context) -> bool:
+        def ask(number: int) -> None:
+            ctx._asker.ask("judge.ask", {"id": str(number)})
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(ask, range(400)))
+        return True
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with serving(asks, kernel_window=500) as kernel:
+            kernel.open(1, "asks")
+            answer, _ = kernel.score(texts("a"))
+            assert answer == {"outcomes": {"scored": 1}}
+            ids = [ask.id for ask in kernel.asks]
+            assert ids == sorted(ids)
+    finally:
+        sys.setswitchinterval(before)

@@ -11,6 +11,19 @@ from evalsi.outbox import ROOM, Outbox
 BOUND_S = 60.0
 
 
+def put(outbox: Outbox, data: bytes) -> None:
+    """Send as whoever works does."""
+    outbox.wait_for_room()
+    outbox.add(data, takes_room=True)
+    outbox.send()
+
+
+def put_without_waiting(outbox: Outbox, data: bytes) -> None:
+    """Send as the reader does."""
+    outbox.add(data, takes_room=False)
+    outbox.send_soon()
+
+
 class Gate:
     """A channel that writes only while it is open, and notes what it wrote."""
 
@@ -38,15 +51,15 @@ class Gate:
 def test_the_reader_never_waits_while_whoever_works_does() -> None:
     channel = Gate()
     outbox = Outbox(channel)
-    first = threading.Thread(target=outbox.put, args=(b"first",))
+    first = threading.Thread(target=put, args=(outbox, b"first"))
     first.start()
     assert channel.entered.wait(BOUND_S)
     for number in range(ROOM - 1):  # Left to the thread that writes already.
-        outbox.put(b"%d" % number)
-    blocked = threading.Thread(target=outbox.put, args=(b"last",))
+        put(outbox, b"%d" % number)
+    blocked = threading.Thread(target=put, args=(outbox, b"last"))
     blocked.start()
     for _ in range(3 * ROOM):
-        outbox.put_without_waiting(b"pong")
+        put_without_waiting(outbox, b"pong")
     assert blocked.is_alive()
     channel.opened.set()
     for thread in (first, blocked):
@@ -68,7 +81,7 @@ def test_nothing_is_lost_or_turned_around_when_many_threads_put_at_once() -> Non
 
     def work(name: int) -> None:
         for number in range(500):
-            (outbox.put_without_waiting if name == 0 else outbox.put)(b"%d %d" % (name, number))
+            (put_without_waiting if name == 0 else put)(outbox, b"%d %d" % (name, number))
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
     for thread in threads:
@@ -88,6 +101,6 @@ def test_nobody_waits_for_a_kernel_that_is_gone() -> None:
     channel.opened.set()
     outbox = Outbox(channel)
     for _ in range(10 * ROOM):
-        outbox.put(b"x")
+        put(outbox, b"x")
     outbox.close(BOUND_S)
     assert channel.written == []

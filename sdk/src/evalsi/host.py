@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalsi.definition import Definition
 from evalsi.item_buffer import ItemBuffer
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     Waiting = Future[dict[str, Any]] | LoopAsk
 
+_Result = TypeVar("_Result")
 Load = Callable[[], dict[str, Definition]]
 LEAVE_S = 5.0
 WINDOW = 512
@@ -173,10 +174,8 @@ class Host:
             ended = False
             while not ended:
                 data = self._receive_bytes()
-                with self._lock:
-                    events = self._machine.receive(data) if data else self._machine.receive_eof()
-                self._flush_outgoing()
-                for event in events:
+                take_in = partial(self._machine.receive, data) if data else self._machine.receive_eof
+                for event in self._call(take_in):
                     ended = self._take(event) or ended
                 self._send_asks()
                 ended = ended or not data
@@ -232,16 +231,31 @@ class Host:
             if misuse.error.code != "protocol.misuse":
                 raise
 
-    def _call(self, step: Callable[[], object]) -> None:
-        with self._lock:
-            step()
-            data = self._machine.data_to_send()
-        self._put(data)
+    def _call(self, step: Callable[[], _Result]) -> _Result:
+        """Make a step of the machine and send its bytes.
 
-    def _flush_outgoing(self) -> None:
-        with self._lock:
-            data = self._machine.data_to_send()
-        self._put(data)
+        They get their place among the others under the machine's lock: two threads that put theirs after it could turn
+        ids around, or send an item after its request was answered.
+        """
+        waits = threading.get_ident() != self._reader_ident
+        if waits:
+            self._outbox.wait_for_room()
+        data = b""
+        try:
+            with self._lock:
+                result = step()
+                data = self._machine.data_to_send()
+                if data:
+                    self._outbox.add(data, takes_room=waits)
+        finally:
+            if waits and not data:
+                self._outbox.give_room_back()
+        if data:
+            if waits:
+                self._outbox.send()
+            else:
+                self._outbox.send_soon()
+        return result
 
     def _ask(self, method: str, body: dict[str, Any], waiting: Waiting) -> None:
         try:
@@ -256,26 +270,26 @@ class Host:
         """Send the asks that credits allow; fail them when the session takes none any more."""
         sent: list[tuple[int, Waiting]] = []
         failed: list[tuple[Waiting, WireError]] = []
-        with self._lock:
-            while self._asks and (self._machine.can_request or self._machine.state is not State.READY):
-                ask = self._asks.popleft()
-                if ask.future.cancelled():
-                    continue
-                try:
-                    request_id = self._machine.request(ask.method, ask.body)
-                except LocalMisuse as misuse:
-                    failed.append((ask.future, misuse.error))
-                else:
-                    self._asked[request_id] = ask.future
-                    sent.append((request_id, ask.future))
-            data = self._machine.data_to_send()
-        self._put(data)
+        self._call(partial(self._request_asks, sent, failed))
         # Callbacks of futures run at once: never under the lock.
         for request_id, future in sent:
             future.add_done_callback(partial(self._tell_if_cancelled, request_id))
         for future, error in failed:
             if future.set_running_or_notify_cancel():
                 future.set_exception(AskError(error))
+
+    def _request_asks(self, sent: list[tuple[int, Waiting]], failed: list[tuple[Waiting, WireError]]) -> None:
+        while self._asks and (self._machine.can_request or self._machine.state is not State.READY):
+            ask = self._asks.popleft()
+            if ask.future.cancelled():
+                continue
+            try:
+                request_id = self._machine.request(ask.method, ask.body)
+            except LocalMisuse as misuse:
+                failed.append((ask.future, misuse.error))
+            else:
+                self._asked[request_id] = ask.future
+                sent.append((request_id, ask.future))
 
     def _tell_if_cancelled(self, request_id: int, future: Waiting) -> None:
         if future.cancelled():
@@ -289,14 +303,6 @@ class Host:
             future.set_exception(result)
         else:
             future.set_result(result)
-
-    def _put(self, data: bytes) -> None:
-        if not data:
-            return
-        if threading.get_ident() == self._reader_ident:
-            self._outbox.put_without_waiting(data)
-        else:
-            self._outbox.put(data)
 
     def _forget(self, request_id: int) -> None:
         buffer = self._buffers.pop(request_id, None)

@@ -29,15 +29,24 @@ class Outbox:
         self._writer = threading.Thread(target=self._write_for_reader, name="evalsi-writer", daemon=True)
         self._writer.start()
 
-    def put(self, data: bytes) -> None:
-        """Send, and wait while too much is on its way; what is put after the kernel is gone is dropped."""
+    def wait_for_room(self) -> None:
+        """Wait while too much is on its way; one piece may then be added, or the room given back."""
         self._room.acquire()
-        self._pieces.append((data, True))
+
+    def give_room_back(self) -> None:
+        """Nothing was added after all."""
+        self._room.release()
+
+    def add(self, data: bytes, *, takes_room: bool) -> None:
+        """Set the place of a piece among the others; it never waits, so that it can be called under a lock."""
+        self._pieces.append((data, takes_room))
+
+    def send(self) -> None:
+        """Write what was added; what was added after the kernel is gone is dropped."""
         self._write()
 
-    def put_without_waiting(self, data: bytes) -> None:
-        """Send as soon as the writer comes to it; for the thread that reads."""
-        self._pieces.append((data, False))
+    def send_soon(self) -> None:
+        """Have the writer's thread write what was added; for the thread that reads."""
         self._wakes.put(True)
 
     def close(self, timeout_s: float) -> None:
