@@ -29,3 +29,9 @@ def test_the_catalog_lists_all_metrics_of_the_adapters_with_no_environment_built
         assert listed.code == 0, listed.err
         assert len(re.findall(r"^  [\w-]+@\d+ ", listed.out, re.M)) == counted[name]
     assert not (tmp_path / "envs").exists()
+
+
+def test_the_kinds_of_metrics_on_the_page_add_up_to_all_of_them() -> None:
+    rows = re.findall(r"^\| \[[\w-]+\].*?\| (\d+) \| (.*?)[;|]", PAGE.read_text("utf-8"), re.M)
+    assert [sum(map(int, re.findall(r" (\d+)", f" {kinds}"))) for _, kinds in rows] == [int(count) for count, _ in rows]
+    assert len(rows) == len(ADAPTERS)
