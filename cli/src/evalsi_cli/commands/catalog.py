@@ -15,7 +15,7 @@ from evalsi_cli.faults import OK
 from evalsi_cli.terminal import as_json, paint
 from evalsi_kernel.catalog import Catalog, default_catalog
 from evalsi_kernel.environments import pack_state
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +42,7 @@ def pack_json(pack: PackInfo) -> dict[str, Any]:
         "name": pack.name,
         "version": pack.version,
         "summary": pack.summary,
+        "runtime": pack.runtime,
         "environment": pack_state(pack),
         "evaluators": [evaluator.to_dict() | {"ref": evaluator.ref} for evaluator in pack.evaluators],
     }
@@ -49,7 +50,9 @@ def pack_json(pack: PackInfo) -> dict[str, Any]:
 
 def pack_lines(pack: PackInfo) -> Iterable[str]:
     """A pack with its evaluators, as text."""
-    state = pack_state(pack)
+    state: str = pack_state(pack)
+    if pack.runtime != PYTHON:
+        state = f"runs in {pack.runtime}"
     yield f"{paint(pack.name, 'bold', sys.stdout)} {pack.version} ({state}): {pack.summary}"
     for evaluator in pack.evaluators:
         yield f"  {evaluator.name}@{evaluator.version}  {evaluator.summary}"
