@@ -55,11 +55,11 @@ async def ask(target: Target, text: Any = "hello", trial: int = 1, **fields: Any
     return await target.generate(TargetInput({"id": f"of {text}", "input": text, **fields}, trial))
 
 
-async def ask_until_settled(target: Target, text: Any) -> Generated:
+async def ask_until_settled(target: Target, text: Any, trial: int = 1) -> Generated:
     """Call again as long as the target says that the same call may be made at once, as a run does."""
     for _ in range(MOST_TRIES):
         try:
-            return await ask(target, text)
+            return await ask(target, text, trial)
         except ProviderError as error:
             if error.error.retry != "same":
                 raise

@@ -41,7 +41,8 @@ class Service:
 
     async def body(self, http: web.Request) -> web.Response:
         """The body that was sent, as it came."""
-        return web.Response(body=await http.read(), content_type=http.query.get("type", "application/json"))
+        kind = http.query.get("type", "application/json")
+        return web.Response(body=await http.read(), headers={"Content-Type": kind})
 
     async def status(self, http: web.Request) -> web.Response:
         """A status, with the headers that the query names."""

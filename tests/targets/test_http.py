@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,43 @@ def test_tls_spoken_to_a_plain_server_is_told(service: Service, tmp_path: Path) 
     error = failure_of("http", tmp_path, url=service.url.replace("http:", "https:"))
     assert (error.error.code, error.is_final) == ("provider.tls", True)
     assert "Write http://" in error.error.mend
+
+
+def test_what_is_no_http_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        error = failure_of("http", tmp_path, url=f"http://127.0.0.1:{listening.getsockname()[1]}")
+        thread.join()
+    assert (error.error.code, error.error.retry) == ("provider.bad_reply", "later")
+    assert "what is no HTTP" in error.error.message
+
+
+def test_the_environment_s_proxy_is_used_but_for_hosts_that_need_none(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", service.url)
+    how: dict[str, Any] = {"url": "http://agent.example/echo", "output_path": "headers.Host"}
+    assert output_of("http", tmp_path, **how) == "agent.example"
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert output_of("http", tmp_path, url=f"{service.url}/echo", output_path="headers.Host") in service.url
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
+    with pytest.raises(ConfigError, match="neither http:// nor https://"):
+        output_of("http", tmp_path, **how)
+
+
+def test_what_cannot_be_sent_or_read_as_text_is_told(asked: Any, failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_KEY", "two\nlines")
+    with pytest.raises(ConfigError, match=r"The value of X-Key in spec.target.headers_env cannot be sent"):
+        asked("/body", headers_env={"X-Key": "SERVICE_KEY"})
+    assert failing("/body?type=text/plain;charset=nonsense").error.code == "target.output"
 
 
 def test_calls_are_made_at_once(service: Service, tmp_path: Path) -> None:

@@ -145,6 +145,17 @@ def test_one_poisoned_call_among_many_is_the_only_error(tmp_path: Path, function
     assert not made[17].is_final
 
 
+def test_a_run_that_has_answers_bears_some_breaks_in_a_row_and_not_any_number(
+    tmp_path: Path, function: dict[str, Any]
+) -> None:
+    async def used(target: Target) -> list[bool]:
+        await ask(target, "a")
+        made = [await failure(ask_until_settled(target, "poison", trial)) for trial in range(10)]
+        return [one.is_final for one in made]
+
+    assert with_target("python", tmp_path, used, **function) == [False] * 9 + [True]
+
+
 @pytest.mark.parametrize("kind", ["python", "command"])
 def test_a_call_that_is_broken_off_leaves_nothing(tmp_path: Path, function: dict[str, Any], kind: str) -> None:
     options = (

@@ -17,7 +17,9 @@ from .line_life import Asked, Life
 from .turns import Turns
 
 MOST_BREAKS = 3
-"""After so many breaks in a row that are a single call's own, with no answer between them, nothing more is asked."""
+"""After so many breaks in a row, each a single call's own, nothing more is asked where no call was answered yet."""
+MOST_BREAKS_LATER = 10
+"""The same where some were: a run may well end with the few calls that cannot be answered."""
 START_TIMEOUT_S = 300.0
 _NEARLY = 0.9
 _PARTS = 8  # A run gives a call up after seven tries; of 64 in flight the cause is found with the third.
@@ -43,8 +45,9 @@ class LineProcess:
     """The process.
 
     One that breaks (it ends, or writes what is no answer) fails all calls in flight, of which any may be the cause.
-    Where there were several, each is made again with an eighth as many beside it; one that was alone is made again where an
-    answer came before, since the process may have been about to end anyway. So the cause alone is an error in the end.
+    Where there were several, each is made again with an eighth as many beside it; one that was alone is made again
+    where an answer came before, since the process may have been about to end anyway. So in the end the cause alone is
+    an error.
 
     Args:
         program: what is started.
@@ -61,6 +64,7 @@ class LineProcess:
         self._life: Life | None = None
         self._suspects: dict[Hashable, int] = {}
         self._breaks = 0
+        self._has_answered = False
 
     async def ask(self, key: Hashable, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a call.
@@ -75,7 +79,7 @@ class LineProcess:
         async with self._turns.taken(self._suspects.get(key)):
             life = await self._running()
             answer = await self._answer(life, key, body)
-        self._breaks = 0
+        self._breaks, self._has_answered = 0, True
         self._suspects.pop(key, None)
         return answer
 
@@ -151,7 +155,7 @@ class LineProcess:
 
     @property
     def _is_final(self) -> bool:
-        return self._breaks >= MOST_BREAKS
+        return self._breaks >= (MOST_BREAKS_LATER if self._has_answered else MOST_BREAKS)
 
     def _failed(self, message: str, *, retry: bool = False, is_final: bool = False) -> ProviderError:
         if is_final and self._is_final:
