@@ -17,7 +17,7 @@ from evalsi_conformance.schema_values import misfits
 from evalsi_conformance.session import Session
 from evalsi_protocol.errors import WireError
 
-MANY_RECORDS: Final = 200
+MANY_PAIRS: Final = 800
 PING_S: Final = 10.0
 SPARE: Final = 1_000_000
 """The number of a session that no evaluator of a pack is opened as."""
@@ -185,7 +185,8 @@ def _ping_while_asking(bench: Bench, session: Session) -> Iterator[Fault]:
 
 def _many(bench: Bench) -> list[Record]:
     samples = bench.subject.samples
-    return [{**samples[n % len(samples)], "id": f"many-{n}"} for n in range(MANY_RECORDS)]
+    count = max(8, MANY_PAIRS // len(bench.sessions))
+    return [{**samples[n % len(samples)], "id": f"many-{n}"} for n in range(count)]
 
 
 def _was_used(outcome: Outcome | None) -> bool:

@@ -28,12 +28,12 @@ class Settings(NamedTuple):
     """How patient the kit is, and with whom.
 
     Args:
-        timeout_s: how long one answer may take; never less than the manifest's `record_timeout_s` by default.
+        timeout_s: how long one answer may take; 0 takes the longer of 30 s and the manifest's `record_timeout_s`.
         start_timeout_s: how long a process may take to answer `hello`.
         builtin: the pack is one of Evals.si's own, whose names are plain.
     """
 
-    timeout_s: float = TIMEOUT_S
+    timeout_s: float = 0.0
     start_timeout_s: float = START_S
     builtin: bool = False
 
@@ -64,7 +64,7 @@ class Subject(NamedTuple):
         """What to open it with: the author's params, else its defaults and made-up values of what is required."""
         given = self.author.params.get(evaluator["name"])
         if given is not None:
-            return dict(given)
+            return {name: _placed(value, str(self.folder)) for name, value in given.items()}
         schema = evaluator.get("params", {})
         wanted = schema.get("properties", {})
         return {name: value_for(wanted.get(name, {}), 0, schema) for name in schema.get("required", ())}
@@ -76,6 +76,7 @@ class Bench:
     def __init__(self, subject: Subject, settings: Settings) -> None:
         self.subject = subject
         self.settings = settings
+        self.timeout_s = settings.timeout_s or max(TIMEOUT_S, subject.manifest.record_timeout_s)
         self.scored: Scoring | None = None
         self.wholes: dict[int, Outcome] = {}
         self._shared: Session | None = None
@@ -98,7 +99,7 @@ class Bench:
         return Session(
             process,
             ScriptedJudge(self.subject.author.answers),
-            self.settings.timeout_s,
+            self.timeout_s,
             start_timeout_s=self.settings.start_timeout_s,
             takes_runs=takes_runs,
         )
@@ -156,3 +157,8 @@ class Bench:
         if self._shared is not None:
             self._shared.process.kill()
             self._shared = None
+
+
+def _placed(value: Any, folder: str) -> Any:
+    """A param with the pack's folder in place of `{folder}`."""
+    return value.replace("{folder}", folder) if isinstance(value, str) else value

@@ -43,6 +43,7 @@ class Manifest(NamedTuple):
         runtime: what runs it.
         record_timeout_s: how long one record may take.
         evaluators: their tables.
+        hosts: that it asks to reach by the network.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Manifest(NamedTuple):
     runtime: str
     record_timeout_s: float
     evaluators: tuple[Mapping[str, Any], ...]
+    hosts: tuple[str, ...] = ()
 
 
 def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, list[Problem]]:
@@ -83,6 +85,7 @@ def _manifest(tables: Mapping[str, Any]) -> Manifest:
         _text(run, "runtime") or "python",
         float(timeout) if isinstance(timeout, int | float) and timeout > 0 else RECORD_TIMEOUT_S,
         tuple(one for one in evaluators if isinstance(one, dict)) if isinstance(evaluators, list) else (),
+        _hosts(_table(tables, "permissions").get("network")),
     )
 
 
@@ -167,3 +170,7 @@ def _text(table: Mapping[str, Any], key: str) -> str:
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = table.get(key)
     return value if isinstance(value, dict) else {}
+
+
+def _hosts(value: Any) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

@@ -29,7 +29,7 @@ def strangers(bench: Bench) -> Iterator[Fault]:
     known = bench.subject.evaluators[0]["name"]
     params = bench.subject.params_of(bench.subject.evaluators[0])
     try:
-        talk = _Talk(process, bench.settings.timeout_s)
+        talk = _Talk(process, bench.timeout_s)
         yield from talk.expect("hello", hello, "", bench.settings.start_timeout_s)
         yield from talk.expect(UNKNOWN, {}, "protocol.unknown_method")
         talk.tell(UNKNOWN, {"x": 1})
