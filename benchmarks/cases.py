@@ -19,6 +19,7 @@ from benchmarks.measure import compare, run
 from benchmarks.report_cases import REPORT_CASES
 from benchmarks.rows import Bench, Row, shown_mb, shown_ms, shown_s
 from benchmarks.run_cases import RUN_CASES
+from benchmarks.wasm_cases import WASM_CASES
 
 FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
 EVALSI = str(Path(sys.executable).with_name("evalsi"))
@@ -142,4 +143,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     **REPORT_CASES,
     **ADAPTER_CASES,
     **COMPARISON_CASES,
+    **WASM_CASES,
 }

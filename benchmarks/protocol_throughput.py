@@ -56,8 +56,7 @@ def batches(encoded: list[bytes]) -> list[Packed]:
 class Pair:
     """A pack process, and this process as its kernel, with blocking reads."""
 
-    def __init__(self, file: Path) -> None:
-        argv = [sys.executable, "-m", "evalsi.serving", "--file", str(file)]
+    def __init__(self, argv: list[str]) -> None:
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -77,7 +76,7 @@ class Pair:
         answered = 0
         for event in self.machine.receive(self.channel.read()):
             if isinstance(event, EventReceived):
-                self.items += len(event.body["items"])
+                self.items += len(event.body.get("items", ()))
             elif isinstance(event, ResponseReceived):
                 answered += 1
             elif isinstance(event, (ErrorReceived, SessionEnded)) and event.error is not None:
@@ -114,7 +113,7 @@ def measure(
     loaded = from_file(file)
     opened = [open_evaluator(loaded[name], {}) for name in names]
     arrays = batches(encoded)
-    pair = Pair(file)
+    pair = Pair([sys.executable, "-m", "evalsi.serving", "--file", str(file)])
     pair.ask("hello", kernel_hello("benchmark", "0", []))
     for session, name in enumerate(names, 1):
         pair.ask("open", {"session": session, "evaluator": name, "params": {}})
