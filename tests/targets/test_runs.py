@@ -56,6 +56,15 @@ def test_a_budget_that_a_target_cannot_hold_is_refused_before_anything_is_asked(
     assert "spec.budget.max_target_tokens cannot be held: the target http does not know" in done.err
 
 
+def test_a_dry_run_runs_nobody_s_code(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("open('was_here', 'w').close()\ndef answer(text):\n    return text\n")
+    write_spec(tmp_path, {"connector": "python", "function": "./agent.py:answer", "timeout_s": 5})
+    done = run(tmp_path, "--dry-run")
+    assert done.code == 0, done.err
+    assert done.out.startswith("4 calls to the target for 4 records: at most tokens that it does not know beforehand")
+    assert not (tmp_path / "was_here").exists()
+
+
 def test_a_service_that_refuses_the_key_stops_the_run_with_one_sentence(tmp_path: Path) -> None:
     with serving() as service:
         target = {"connector": "http", "url": f"{service.url}/status/401", "max_concurrency": 2}

@@ -48,14 +48,14 @@ class Life:
         waiting: the calls in flight, by their ids.
         ready: what its first line says; None where it ended before it wrote one.
         is_over: nothing can be asked of it any more.
-        has_answered: it has answered a call.
+        answers: how many calls it has answered.
     """
 
     def __init__(self, on_broken: Callable[[Life, list[Asked], str], None], *, tells_ready: bool) -> None:
         self.waiting: dict[str, Asked] = {}
         self.ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
         self.is_over = False
-        self.has_answered = False
+        self.answers = 0
         self._on_broken = on_broken
         self._tells_ready = tells_ready
         self._lines = LineStream(MAX_LINE_BYTES)
@@ -86,9 +86,9 @@ class Life:
     async def stop(self) -> None:
         """Let it leave, and end it where it does not."""
         self.is_over = True
-        is_busy = bool(self.waiting)
         self.waiting.clear()
-        await self._child.stop(is_busy=is_busy)
+        # Who broke a call off may be gone from those that wait, and the process still works on it.
+        await self._child.stop(is_busy=self.answers < self._number)
 
     def ending(self) -> str:
         """How it ended, and what it wrote to stderr last."""
@@ -123,7 +123,7 @@ class Life:
         if asked is None:
             self._break(f"wrote an answer to no call that waits for one: {excerpt(line)}")
             return
-        self.has_answered = True
+        self.answers += 1
         if not asked.answer.done():
             asked.answer.set_result(value)
 

@@ -143,7 +143,7 @@ class LineProcess:
 
     def _broke(self, life: Life, asked: list[Asked], what: str) -> None:
         """Take in that the process broke while these calls were in flight."""
-        is_the_cause = len(asked) == 1 and not life.has_answered
+        is_the_cause = len(asked) == 1 and not life.answers
         self._breaks += is_the_cause
         message = f"{self._settings.whose} {what}."
         for one in asked:
