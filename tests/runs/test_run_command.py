@@ -81,7 +81,7 @@ def test_errors_alone_are_tried_again(tmp_path: Path) -> None:
         again = run(tmp_path, "--retry-errors")
         assert vendor.calls == 5
     assert again.code == 0
-    assert "1 that failed to do again" in again.err
+    assert "1 of them once more" in again.err
     assert [one["outcome"] for one in results(tmp_path)["results"]] == ["scored"] * 4
 
 

@@ -23,7 +23,7 @@ class Begun(NamedTuple):
         folder: of the run.
         progress: what of it is done.
         history: what it says of itself.
-        kept: how many items are done already.
+        kept: how many items are done already and are not done again.
     """
 
     folder: RunFolder
@@ -51,26 +51,27 @@ def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
         UsageError: there is no run whose errors could be tried again.
         OutputError: nothing can be written there.
     """
+    again = request.retry_errors
     last = None if request.fresh else latest_run(request.runs, request.name)
     if last is not None:
-        begun = _opened(last, items)
+        begun = _opened(last, items, again=again)
         try:
             begun.history.mend()
             if begun.history.begun is None:
                 return _began(request, begun, inputs)
-            if request.retry_errors or begun.history.state not in FINISHED:
+            if again or begun.history.state not in FINISHED:
                 begun.history.check_unchanged(inputs)
                 return begun
         except BaseException:
             begun.close()
             raise
         begun.close()
-    if request.retry_errors:
+    if again:
         raise UsageError(f"There is no run {request.name!r} whose errors could be tried again.", "Run it first.")
-    return _began(request, _opened(new_run(request.runs, request.name), items), inputs)
+    return _began(request, _opened(new_run(request.runs, request.name), items, again=False), inputs)
 
 
-def _opened(folder: RunFolder, items: int) -> Begun:
+def _opened(folder: RunFolder, items: int, *, again: bool) -> Begun:
     folder.lock()
     try:
         log = EventLog(folder.events)
@@ -78,7 +79,8 @@ def _opened(folder: RunFolder, items: int) -> Begun:
     except BaseException:
         folder.unlock()
         raise
-    return Begun(folder, log, progress, History(folder, progress), progress.done)
+    kept = progress.done - (progress.failed if again else 0)
+    return Begun(folder, log, progress, History(folder, progress), kept)
 
 
 def _began(request: RunRequest, begun: Begun, inputs: Mapping[str, Any]) -> Begun:

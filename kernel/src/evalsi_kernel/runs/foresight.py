@@ -42,8 +42,10 @@ def foresee(prepared: Prepared, target: Target, records: RecordStore) -> Foresee
         if bounds.input_tokens is None or bounds.output_tokens is None:
             tokens = usd = None
             break
+        together = bounds.input_tokens + bounds.output_tokens
         most = prices.worst_case_usd(target.provider, target.model, bounds.input_tokens, bounds.output_tokens)
-        tokens = (tokens or 0) + trials * (bounds.input_tokens + bounds.output_tokens)
+        most = most if together else 0.0  # What takes nothing costs nothing, whatever its price.
+        tokens = (tokens or 0) + trials * together
         usd = None if usd is None or most is None else usd + trials * most
     asking = tuple(one.name for one in prepared.plan.instances if one.info.asks)
     return Foreseen(len(records), len(records) * trials, tokens, usd, asking)

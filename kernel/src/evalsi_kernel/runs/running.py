@@ -140,7 +140,7 @@ class Running:
         if progress.dropped_bytes:
             on_note(f"{name}: the last {progress.dropped_bytes:,} bytes of its log were damaged and are dropped")
         if self._begun.history.attempts > 1:
-            again = f", {progress.failed:,} that failed to do again" if self._prepared.request.retry_errors else ""
+            again = f", {progress.failed:,} of them once more" if self._prepared.request.retry_errors else ""
             on_note(f"{name}: {kept:,} of {items:,} kept, {items - kept:,} to go{again}")
 
     def _spent(self) -> tuple[int, float]:
