@@ -63,6 +63,14 @@ def fails(text):
         sys.exit(3)
     raise ValueError(f"no {text}")
 
+class Refused(Exception):
+    def __init__(self, status):
+        super().__init__(f"HTTP {status}")
+        self.response = type("Response", (), {"status_code": status, "headers": {"retry-after": "7"}})
+
+def refused(text):
+    raise Refused(int(text))
+
 def fragile(text):
     if text == "poison":
         os._exit(7)
@@ -172,6 +180,21 @@ def test_an_exception_is_the_error_of_its_item_alone(folder: Path, capfd: pytest
     told = capfd.readouterr().err
     assert "ValueError: no luck" in told
     assert "function_worker" not in told
+
+
+def test_a_service_that_refuses_the_function_is_waited_for_as_if_the_run_had_asked_it(folder: Path) -> None:
+    async def used(target: Target) -> list[Any]:
+        return [await failure(ask(target, status)) for status in ("429", "503", "401")]
+
+    throttled, down, refused = with_target("python", folder, used, **named("refused"))
+    assert (throttled.error.code, throttled.error.retry, throttled.retry_after_s) == (
+        "provider.rate_limited",
+        "later",
+        7,
+    )
+    assert (down.error.code, down.error.retry) == ("provider.failed", "later")
+    assert (refused.error.code, refused.error.retry, refused.is_final) == ("target.failed", "no", False)
+    assert "raised Refused: HTTP 401." in refused.error.message
 
 
 def test_a_crash_is_the_error_of_the_call_that_caused_it_and_of_no_other(folder: Path) -> None:

@@ -25,7 +25,9 @@ from .child_process import Program
 from .leash import Leash
 from .line_process import LineProcess, LineSettings
 from .template import plain
+from .waiting import retry_after_s
 
+_TOO_MANY, _SERVER_ERROR = 429, 500
 _NAME = re.compile(r"(?P<place>[^:\r\n]+\.py|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -83,11 +85,8 @@ class FunctionTarget:
         """Call it once."""
         key = (given.record["id"], given.trial)
         answer = await self._process.ask(key, {"record": plain(given.record), "trial": given.trial})
-        error = answer.get("error")
-        if error is not None:
-            raised = f"raised {error['type']}" if error["type"] else "failed"
-            message = f"{self._whose} {raised}{': ' if error['message'] else ''}{error['message'].rstrip('.')}."
-            raise ProviderError("target.failed", message, "What it wrote to stderr says more.")
+        if answer.get("error") is not None:
+            raise _raised(self._whose, answer["error"])
         returned = answer["returned"]
         return generated(returned if is_answer(returned) else {"output": returned}, self._whose)
 
@@ -97,6 +96,20 @@ class FunctionTarget:
             await self._process.close()
         finally:
             await self._leash.close()
+
+
+def _raised(whose: str, error: Mapping[str, Any]) -> ProviderError:
+    """What the function raised; a refusal of a service that it asked is met as if the run had asked."""
+    raised = f"raised {error['type']}" if error["type"] else "failed"
+    message = f"{whose} {raised}{': ' if error['message'] else ''}{error['message'].rstrip('.')}."
+    mend = "What it wrote to stderr says more."
+    status = error.get("status") or 0
+    if status == _TOO_MANY:
+        wait_s = retry_after_s(error.get("retry_after"))
+        return ProviderError("provider.rate_limited", message, mend, retry="later", retry_after_s=wait_s)
+    if status >= _SERVER_ERROR:
+        return ProviderError("provider.failed", message, mend, retry="later")
+    return ProviderError("target.failed", message, mend)
 
 
 def _source(folder: Path, function: str) -> dict[str, str]:

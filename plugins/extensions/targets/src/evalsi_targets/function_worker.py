@@ -112,14 +112,27 @@ def load(name: str) -> Function:
     return Function(value)
 
 
-def told(error: BaseException) -> dict[str, str]:
-    """An exception as an answer tells it; the traceback goes to stderr, without the steps of this file."""
+def told(error: BaseException) -> dict[str, Any]:
+    """An exception as an answer tells it; the traceback goes to stderr, without the steps of this file.
+
+    The clients of services put the HTTP status and the headers of a refusal into what they raise.
+    """
     steps = error.__traceback__
     while steps is not None and steps.tb_frame.f_code.co_filename == __file__:
         steps = steps.tb_next
     if steps is not None:
         traceback.print_exception(type(error), error, steps, limit=-8)
-    return {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
+    answer: dict[str, Any] = {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
+    # Whatever a stranger's object does where it is asked for these, the exception itself is told.
+    with contextlib.suppress(Exception):
+        response: Any = getattr(error, "response", None)
+        status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+        if isinstance(status, int):
+            answer["status"] = status
+        wait = response.headers.get("retry-after")
+        if isinstance(wait, str):
+            answer["retry_after"] = wait
+    return answer
 
 
 def serve(function: Function, calls: BinaryIO, answers: Answers, max_concurrency: int) -> None:

@@ -6,18 +6,16 @@ It must not know what was asked.
 from __future__ import annotations
 
 import errno
-import math
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 
 from evalsi_kernel.broker.connector import ProviderError
 
 from .quoting import excerpt, on_one_line
+from .waiting import retry_after_s
 
 FAULTS = (aiohttp.ClientError, OSError, TimeoutError)
 _ADDRESS = "Check spec.target.url, and that the service runs and can be reached from here."
@@ -115,23 +113,6 @@ def status_error(
         mend = "Check spec.target.url and spec.target.method."
         return ProviderError("provider.not_found", message, mend, blame="config", is_final=True)
     return ProviderError("provider.bad_request", message, "Check spec.target.body_template.", blame="config")
-
-
-def retry_after_s(said: str | None) -> float | None:
-    """How long `Retry-After` asks to wait, in seconds, or as a date; None where it does not say."""
-    if said is None:
-        return None
-    try:
-        seconds = float(said)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    except ValueError:
-        pass
-    try:
-        date = parsedate_to_datetime(said)
-    except ValueError:
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
 def _unreachable(message: str) -> ProviderError:
