@@ -1,0 +1,186 @@
+"""A pack that hangs, crashes, prints, lies, scores a failure or reaches out is told by the check that it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalsi_conformance.findings import Report
+from evalsi_conformance.kit import check_pack
+from evalsi_conformance.pack_process import Program
+from evalsi_conformance.walls import can_wall
+from tests.conformance.packs import checked, faults, write_pack
+
+JUDGED = """
+reply = ask()
+if "error" in reply:
+    return ["error", reply["error"]]
+return 1.0 if reply["text"] else ["error", {"code": "judge.empty", "message": "An empty reply."}]
+"""
+LOOKS_BACK = """
+before = memory[-1] if memory else ""
+memory.append(record["id"])
+return 0.5 if before.startswith("sample") and before > record["id"] else 1.0
+"""
+
+
+def statuses(report: Report) -> dict[str, str]:
+    return {one.check: one.status for one in report.findings}
+
+
+def test_a_good_pack_reaches_every_level_that_was_asked_for(tmp_path: Path) -> None:
+    report = checked(write_pack(tmp_path / "pack", JUDGED, asks='["judge"]'))
+    assert report.conforms, report.failed
+    assert report.reached == ("loads", "behaves", "trustworthy")
+    assert set(statuses(report).values()) == ({"passed"} if can_wall() else {"passed", "unchecked"})
+
+
+def test_levels_beyond_the_one_asked_for_are_left_alone(tmp_path: Path) -> None:
+    report = checked(write_pack(tmp_path / "pack"), level="loads")
+    assert {one.level for one in report.findings} == {"loads"}
+
+
+def test_a_process_that_says_something_else_than_its_manifest_is_told_field_by_field(tmp_path: Path) -> None:
+    described = '{"version": "2", "needs": ["input"]}'
+    report = checked(write_pack(tmp_path / "pack", described=described))
+    assert [one.message for one in report.failed] == [
+        "version is '1' in plugin.toml and '2' in its process.",
+        "needs is ['output'] in plugin.toml and ['input'] in its process.",
+    ]
+    assert report.reached == ()
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("print('hello')\nsys.stdout.flush()", "It wrote on stdout what is no frame"),
+        ("sys.exit('no licence')", "Its process closed the stream and ended with code 1. Its log ends: no licence"),
+        ("import threading\nthreading.Event().wait()", "It did not answer hello within 1 s."),
+    ],
+    ids=["prints", "crashes", "hangs"],
+)
+def test_a_pack_that_does_not_come_to_say_hello_is_told_by_what_it_does(start: str, said: str, tmp_path: Path) -> None:
+    hangs = "Event" in start
+    report = checked(write_pack(tmp_path / "pack", start=start), start_timeout_s=1.0 if hangs else 20.0)
+    assert said in faults(report)["hello"].message
+
+
+def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path) -> None:
+    start = """
+    for event in read():
+        message = "The kernel speaks protocol 1; the pack speaks 2."
+        machine.fail(event.id, WireError("protocol.version", message, "Upgrade evalsi.", "protocol"))
+    send()
+    sys.exit()
+    """
+    fault = faults(checked(write_pack(tmp_path / "pack", start=start)))["hello"]
+    assert fault.message == "hello was answered with protocol.version: The kernel speaks protocol 1; the pack speaks 2."
+    assert fault.mend == "Upgrade evalsi."
+
+
+@pytest.mark.parametrize(
+    ("answers", "check", "said"),
+    [
+        ("return float('nan')", "answers", "value is nan, which is not finite (OUT-3)"),
+        ("return '1'", "answers", "which is no number (OUT-3)"),
+        (
+            'return ["scored", [{"value": 1, "passed": True}]]',
+            "answers",
+            "a score has passed and value of passed, value",
+        ),
+        ('return ["perhaps", {}]', "answers", 'the outcome is "perhaps"'),
+        ('return ["skipped", {}]', "answers", "skipped has no reason"),
+        ('return ["error", {"message": "x"}]', "answers", "the error has no code or no message"),
+        ('return ["skipped", {"reason": "no"}]', "scores", "no sample was scored; the first one is skipped."),
+        ("os._exit(3) if record['id'].startswith('odd') else 0\nreturn 1.0", "odd-records", "ended with code 3"),
+        ("print('x', flush=True) if record['id'] == 'odd-4' else 0\nreturn 1.0", "odd-records", "on stdout"),
+        ("memory.append(1)\nreturn 1 / len(memory)", "odd-records", "beside odd records"),
+    ],
+)
+def test_outcomes_that_break_the_rules_are_found(answers: str, check: str, said: str, tmp_path: Path) -> None:
+    assert said in faults(checked(write_pack(tmp_path / "pack", answers), level="behaves"))[check].message
+
+
+def test_a_record_that_lacks_what_is_needed_and_is_scored_zero_is_found(tmp_path: Path) -> None:
+    pack = write_pack(tmp_path / "pack")
+    program = (pack / "program.py").read_text("utf-8")
+    zero = program.replace('"skipped", {"reason": "record has no output"}', '"scored", [{"value": 0.0}]')
+    assert zero != program
+    (pack / "program.py").write_text(zero, "utf-8")
+    fault = faults(checked(pack, level="behaves"))["skips"]
+    assert fault.message == "a record without output is score value 0.0, not skipped (OUT-2)."
+
+
+def test_a_pack_that_hangs_on_a_record_costs_its_own_checks_and_ends_the_others_soon(tmp_path: Path) -> None:
+    hangs = "import threading\nreturn threading.Event().wait()"
+    report = checked(write_pack(tmp_path / "pack", hangs), level="behaves", timeout_s=0.5)
+    assert faults(report)["answers"].message == "It did not answer score within 0.5 s."
+    assert "lost 3 times" in report.findings[-1].message
+
+
+@pytest.mark.parametrize(
+    ("answers", "check", "said"),
+    [
+        ("return 2.0", "range", 'sample-1: the score "polite" is 2.0, outside of 0 to 1.'),
+        ('return ["scored", [{"passed": True}]]', "range", 'the score "polite" is a pass, and declared as number.'),
+        ('return ["scored", [{"name": "x", "value": 1}]]', "range", 'the score "x" is not among the declared outputs.'),
+        ("return os.getpid() % 1000 / 1000", "deterministic", "in a second process."),
+        (
+            LOOKS_BACK,
+            "order",
+            "in another order.",
+        ),
+        (
+            "(Path.home() / '.acme').write_text('x')\nreturn 1.0",
+            "writes",
+            "it wrote ~/.acme.",
+        ),
+        (
+            "(Path(__file__).parent / 'seen.txt').write_text(str(os.getpid()))\nreturn 1.0",
+            "writes",
+            "it changed seen.txt in the pack's folder.",
+        ),
+    ],
+    ids=["range", "kind", "undeclared", "random", "order", "home", "folder"],
+)
+def test_what_cannot_be_trusted_is_found(answers: str, check: str, said: str, tmp_path: Path) -> None:
+    assert said in faults(checked(write_pack(tmp_path / "pack", answers)))[check].message
+
+
+@pytest.mark.skipif(not can_wall(), reason="this host allows no network namespaces")
+@pytest.mark.parametrize(
+    "address", ["('192.0.2.1', 9)", "('127.0.0.1', 9)", "('2001:db8::1', 9)"], ids=["far", "near", "IPv6"]
+)
+def test_a_pack_that_opens_a_connection_is_found_although_it_swallows_the_failure(address: str, tmp_path: Path) -> None:
+    answers = f"""
+    import socket
+    if record["id"] == "sample-2":
+        with socket.socket(socket.AF_INET6 if ":" in {address}[0] else socket.AF_INET) as line:
+            line.connect_ex({address})
+    return 1.0
+    """
+    report = checked(write_pack(tmp_path / "pack", answers))
+    assert [one.check for one in report.failed] == ["network"]
+    assert "to reach something by the network" in report.failed[0].message
+
+
+def test_where_the_host_has_no_walls_the_network_is_said_not_to_be_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalsi_conformance.trusting.can_wall", lambda: False)
+    (found,) = [one for one in checked(write_pack(tmp_path / "pack")).findings if one.check == "network"]
+    assert (found.status, found.message.startswith("not checked on this host")) == ("unchecked", True)
+
+
+def test_a_failed_judge_that_becomes_a_zero_is_found(tmp_path: Path) -> None:
+    report = checked(write_pack(tmp_path / "pack", "return 1.0 if ask().get('text') else 0.0", asks='["judge"]'))
+    assert {one.check for one in report.failed} == {"failing-judge"}
+    manners = {one.message.rpartition("reply is ")[2] for one in report.failed}
+    assert manners == {"unparsable.", "refused.", "not bound.", "empty."}
+    assert all("is score value 0.0 where" in one.message for one in report.failed)
+
+
+def test_a_program_that_is_not_there_is_one_fault(tmp_path: Path) -> None:
+    report = check_pack(write_pack(tmp_path / "pack"), Program(("no-such-program",)))
+    assert [one.message for one in report.failed] == ["no-such-program cannot be started: No such file or directory."]
