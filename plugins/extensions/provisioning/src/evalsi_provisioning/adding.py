@@ -22,7 +22,7 @@ from evalsi_kernel.paths import PROJECT_PACKS
 from evalsi_kernel.suggestions import did_you_mean
 
 from .admission import differences, holding
-from .digests import file_sha256, optional_sha256, tree_sha256
+from .digests import file_sha256, folder_sha256, optional_sha256
 from .pack_index import order_of
 from .pack_layout import LOCK, lay_out
 from .pack_sources import Artifact, Source, obtain
@@ -166,7 +166,7 @@ def _proposal(pack: PackInfo, source: Source, artifact: Artifact, before: Entry 
         artifact_sha256=artifact.sha256,
         manifest_sha256=file_sha256(pack.folder / MANIFEST),
         lock_sha256=optional_sha256(pack.folder / LOCK),
-        files_sha256=tree_sha256(pack.folder),
+        files_sha256=folder_sha256(pack.folder),
         evaluators={one.name: one.version for one in pack.evaluators},
         granted=Granted.model_validate(asked.to_dict()),
     )

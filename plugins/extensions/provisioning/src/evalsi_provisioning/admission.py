@@ -17,7 +17,7 @@ from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import is_project_pack
 
 from .confinement import confined
-from .digests import optional_sha256, tree_sha256
+from .digests import folder_sha256, optional_sha256, pack_sha256
 from .pack_layout import LOCK
 from .permissions import Permissions, permissions_of, widened
 from .project_lock import NAME, Entry, project_of, read_project_lock
@@ -95,7 +95,7 @@ def differences(pack: PackInfo, entry: Entry) -> Iterator[str]:
         yield from _differing(f"evaluator {name}", entry.evaluators.get(name), versions.get(name))
     for name, (before, now) in digests.items():
         yield from _differing(f"SHA-256 of {name}", before, now)
-    yield from _differing("SHA-256 of its files", entry.files_sha256, _tree(folder))
+    yield from _differing("SHA-256 of its files", entry.files_sha256, _files(folder))
 
 
 def _differing(what: str, before: str | None, now: str | None) -> Iterator[str]:
@@ -107,9 +107,10 @@ def _short(value: str | None) -> str:
     return "none" if value is None else value if len(value) < _DIGEST else f"{value[:12]}…"
 
 
-def _tree(folder: Path) -> str | None:
+def _files(folder: Path) -> str | None:
+    """Of an added pack every file counts: also compiled code, which would be run in the place of its source."""
     try:
-        return tree_sha256(folder)
+        return folder_sha256(folder) if is_project_pack(folder) else pack_sha256(folder)
     except OSError:
         return None
 

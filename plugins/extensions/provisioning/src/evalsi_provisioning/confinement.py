@@ -68,6 +68,9 @@ def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
     Network and files of a process that runs a stranger's Python are walled off; another runtime has a sandbox of its
     own, and its process, which is an extension's, loses its network only.
     """
+    if pack.runtime == PYTHON:
+        # -B: no compiled code is left beside the pack's, which would no longer be what was recorded.
+        command = command._replace(argv=[command.argv[0], "-B", *command.argv[1:]])
     secrets = {name: os.environ[name] for name in granted.secrets if name in os.environ}
     command = command._replace(variables={**command.variables, **secrets})
     if sys.platform != "linux":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 CHUNK_BYTES = 1 << 20
@@ -34,11 +34,20 @@ def optional_sha256(path: Path) -> str | None:
         return None
 
 
-def tree_sha256(folder: Path) -> str:
-    """The digest of a pack's files, their paths and their contents; times and modes are not in it. Raises OSError."""
+def pack_sha256(folder: Path) -> str:
+    """The digest of a pack in a working folder: of the files that are part of it. Raises OSError."""
+    return _digest(folder, pack_files(folder))
+
+
+def folder_sha256(folder: Path) -> str:
+    """The digest of a folder that holds a pack and nothing else: of every file, hidden ones too. Raises OSError."""
+    return _digest(folder, (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()))
+
+
+def _digest(folder: Path, paths: Iterable[Path]) -> str:
+    """Of paths and contents; times and modes are not in it."""
     whole = hashlib.sha256()
-    named = sorted((path.relative_to(folder).as_posix(), path) for path in pack_files(folder))
-    for name, path in named:
+    for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in paths):
         content = f"link {os.readlink(path)}" if path.is_symlink() else file_sha256(path)
         whole.update(f"{content}  {name}\n".encode("utf-8", "surrogateescape"))
     return whole.hexdigest()
@@ -46,7 +55,9 @@ def tree_sha256(folder: Path) -> str:
 
 def pack_files(folder: Path) -> Iterator[Path]:
     """The files that are part of a pack, links among them; raises OSError."""
-    for entry in os.scandir(folder):
+    with os.scandir(folder) as scanned:
+        entries = list(scanned)
+    for entry in entries:
         if entry.name in LEFT_OUT or entry.name.startswith(".") or entry.name.endswith((".pyc", ".egg-info")):
             continue
         if entry.is_dir(follow_symlinks=False):

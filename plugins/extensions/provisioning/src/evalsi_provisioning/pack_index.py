@@ -59,7 +59,7 @@ class Listed(_Part):
     def newest(self) -> Release | None:
         """The newest version that this kernel can talk to and that was not taken back; None where there is none."""
         usable = [one for one in self.versions if one.protocol == PROTOCOL and not one.yanked]
-        return max(usable, key=lambda one: order_of(one.version), default=None)
+        return max(usable, key=lambda one: _rank(one.version), default=None)
 
 
 class PackIndex(_Part):
@@ -79,6 +79,12 @@ def order_of(version: str) -> Version:
             "Ask its publisher for one such as 1.2.0.",
             code="pack.version",
         ) from None
+
+
+def _rank(version: str) -> tuple[bool, Version]:
+    """Orders by version, those that are not meant for everyone yet before all others."""
+    order = order_of(version)
+    return not order.is_prerelease, order
 
 
 def read_index(place: str) -> PackIndex:

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from evalsi_kernel.catalog import MANIFEST
-from evalsi_kernel.errors import PackError
+from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.manifests import load_manifest
 from evalsi_kernel.pack_info import PYTHON, PackInfo
 
@@ -56,6 +56,8 @@ def _root(raw: Path, name: str) -> Path:
     """The one folder of what was unpacked that holds a manifest, as near to the top as there is one."""
     found = sorted(raw.rglob(MANIFEST), key=lambda path: len(path.parts))
     nearest = [path.parent for path in found if len(path.parts) == len(found[0].parts)]
+    if not nearest:
+        raise _no_pack(name)
     if len(nearest) != 1:
         raise PackError(
             f"{name} holds {len(nearest)} files {MANIFEST} beside one another, where a pack has one.",
@@ -82,9 +84,7 @@ def _from_wheel(raw: Path, package: Path) -> Path:
 
 def _copy(root: Path, folder: Path, name: str) -> None:
     if not (root / MANIFEST).is_file():
-        raise PackError(
-            f"{name} holds no {MANIFEST}, so it is no pack.", "Name the folder that holds it.", code="pack.manifest"
-        )
+        raise _no_pack(name)
     for path in pack_files(root):
         if path.is_symlink() or not path.is_file():
             raise PackError(
@@ -95,6 +95,12 @@ def _copy(root: Path, folder: Path, name: str) -> None:
         copy = folder / path.relative_to(root)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
+
+
+def _no_pack(name: str) -> PackError:
+    return PackError(
+        f"{name} holds no {MANIFEST}, so it is no pack.", "Name the folder that holds it.", code="pack.manifest"
+    )
 
 
 def _check_name(pack: PackInfo) -> None:
@@ -110,7 +116,7 @@ def _lock_bytes(pack: PackInfo) -> bytes:
     try:
         return (pack.folder / LOCK).read_bytes()
     except OSError as error:
-        raise PackError(
+        raise PackEnvironmentError(
             f"The pack {pack.name} has no {LOCK}, so what it would run with is not settled.",
             f"Ask its publisher to ship {LOCK} beside plugin.toml (`uv lock` makes it).",
             code="environment.no_lock",

@@ -15,7 +15,7 @@ from evalsi_kernel.errors import PackError, UsageError
 from evalsi_kernel.refs import PACK_NAME, VERSION
 
 from .archives import TARS, ZIPS, is_archive
-from .digests import file_sha256, tree_sha256
+from .digests import file_sha256, pack_sha256
 from .downloads import check_url, fetch, is_url
 from .pack_index import address_of, find_release, index_place, read_index
 
@@ -101,7 +101,7 @@ def obtain(source: Source, project: Path, folder: Path) -> Artifact:
         if not path.is_dir() and not is_archive(path.name):
             raise _no_archive(str(path))
     try:
-        sha256 = tree_sha256(path) if path.is_dir() else file_sha256(path)
+        sha256 = pack_sha256(path) if path.is_dir() else file_sha256(path)
     except OSError as error:
         raise PackError(f"{path} cannot be read: {error.strerror}.", "Check the path.", code="pack.source") from error
     if source.sha256 and sha256 != source.sha256:
