@@ -56,6 +56,8 @@ class Agent:
 agent = Agent()
 
 def returns(text):
+    if text == "big":
+        return "x" * (33 * 10**6)
     return {"none": None, "object": object(), "nan": float("nan"), "pair": {1, 2}, "empty": ""}[text]
 
 def fails(text):
@@ -94,6 +96,9 @@ def leaves(text):
     child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(3600)"], start_new_session=True)
     return [os.getpid(), child.pid]
 
+def wrapper(*args, **kwargs):
+    return shout(*args, **kwargs)
+
 def two(one, other):
     return one
 
@@ -124,6 +129,7 @@ def test_a_function_gets_the_input_and_gives_the_output_whatever_it_prints(
 def test_a_module_beside_the_spec_is_found_and_so_are_objects_in_it(folder: Path) -> None:
     assert output_of("python", folder, "x", function="agent:agent.method") == "method x"
     assert output_of("python", folder, "x", function="agent:agent") == "agent x"
+    assert output_of("python", folder, "x", function="agent:wrapper") == "X"
 
 
 def test_a_function_of_a_record_gets_the_whole_of_it_and_the_trial_where_it_asks(folder: Path) -> None:
@@ -160,10 +166,11 @@ def test_calls_are_in_flight_at_once(folder: Path, name: str) -> None:
 def test_what_is_no_output_is_an_error_and_an_empty_text_is_one(folder: Path) -> None:
     async def used(target: Target) -> list[str]:
         assert (await ask(target, "empty")).output == ""
-        return [(await failure(ask(target, text))).error.message for text in ("none", "object", "nan", "pair")]
+        return [(await failure(ask(target, text))).error.message for text in ("none", "big", "object", "nan", "pair")]
 
-    none, thing, nan, pair = with_target("python", folder, used, **named("returns"))
+    none, big, thing, nan, pair = with_target("python", folder, used, **named("returns"))
     assert "gave null as its output" in none
+    assert "takes more than 32 MB" in big
     assert "object is not JSON serializable" in thing
     assert "cannot be written as JSON" in nan
     assert "set is not JSON serializable" in pair
@@ -250,7 +257,7 @@ def test_nothing_outlives_the_target_also_in_a_session_of_its_own(folder: Path) 
         ("./agent.py:shuot", "cannot be loaded: there is no shuot in ./agent.py, only shout, whole, extras"),
         ("./agent.py:number", "cannot be loaded: number in ./agent.py cannot be called"),
         ("./agent.py:two", "needs other too"),
-        ("./agent.py:none", "takes no argument"),
+        ("./agent.py:none", "takes no argument by its position"),
         ("./broken.py:f", "cannot be loaded: ZeroDivisionError: division by zero"),
         ("./leaves.py:f", "cannot be loaded: its process ended with exit code 4"),
         ("no_such_module:f", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),

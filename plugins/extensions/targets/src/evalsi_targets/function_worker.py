@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 MODULE = "evalsi_target_function"
 MOST_CHARS = 2_000
+MOST_ANSWER_CHARS = 32 * 10**6
 
 
 class Unfit(Exception):
@@ -41,11 +42,15 @@ class Answers:
         try:
             line = json.dumps(answer, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            failed = {"type": "", "message": f"what it returned cannot be written as JSON: {error}"}
-            line = json.dumps({"id": answer["id"], "error": failed})
+            line = self._refusal(answer, f"cannot be written as JSON: {error}")
+        if len(line) > MOST_ANSWER_CHARS:
+            line = self._refusal(answer, f"takes more than {MOST_ANSWER_CHARS // 10**6} MB as JSON")
         with self._lock, contextlib.suppress(BrokenPipeError):
             self._stream.write(line.encode() + b"\n")
             self._stream.flush()
+
+    def _refusal(self, answer: dict[str, Any], what: str) -> str:
+        return json.dumps({"id": answer.get("id"), "error": {"type": "", "message": f"what it returned {what}"}})
 
 
 class Function:
@@ -60,14 +65,16 @@ class Function:
 
     def __init__(self, call: Callable[..., Any]) -> None:
         parameters = list(inspect.signature(call).parameters.values())
-        plain = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        # A wrapper that does not say what it wraps takes anything.
+        plain = [one for one in parameters if one.kind in (*by_position, one.VAR_POSITIONAL)]
         must = [
             one
             for one in parameters
             if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
         ]
         if not plain:
-            raise Unfit("takes no argument, and is to take the record's input")
+            raise Unfit("takes no argument by its position, and is to take the record's input")
         extra = [one.name for one in must if one is not plain[0] and one.name != "trial"]
         if extra:
             raise Unfit(f"needs {', '.join(extra)} too, and gets its first argument alone, and trial where it has one")
