@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,7 @@ from .reply_paths import found_at
 from .template import as_text, filled, plain, value_at
 
 MAX_OUTPUT_BYTES = 32 * 2**20
+_SHOWN_CHARS = 60
 
 
 class Command:
@@ -41,7 +43,8 @@ class Command:
         self.options = options
         self.program = program_of(options, settings.folder)
         self.leash = Leash()
-        self.whose = f"The command {options.words[-1] if options.shell else options.words[0]}"
+        words = options.command if isinstance(options.command, str) else shlex.join(options.command)
+        self.whose = f"The command {on_one_line(words, _SHOWN_CHARS)}"
         how = options.model_dump(exclude={"timeout_s"}, exclude_none=True)
         files = state_of_files(options.words, settings.folder)
         self.identity: Mapping[str, Any] = {"connector": settings.connector, **how, "sha256": files}
