@@ -33,7 +33,8 @@ def served(module: Path | bytes, folder: Path, limits: Limits = LIMITS) -> Serve
         path = folder / "tested.wasm"
         path.write_bytes(module)
         module = path
-    return serve_module(module, "acme/tested", "1.0", limits)
+    manifest = module.with_name("plugin.toml")
+    return serve_module(module, "acme/tested", "1.0", limits, manifest=manifest if manifest.is_file() else None)
 
 
 @contextmanager
@@ -64,11 +65,25 @@ def running(module: Path, *flags: str) -> Iterator[tuple[KernelEnd, subprocess.P
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        channel = FdChannel(process.stdout.fileno(), process.stdin.fileno())
+        channel = _Watched(process.stdout.fileno(), process.stdin.fileno())
         yield KernelEnd(channel), process
         process.stdin.close()
         assert process.wait(BOUND_S) == 0
+        # Who reads from it must have seen its end before the descriptor is another's.
+        assert channel.has_ended.wait(BOUND_S)
         assert b"Traceback" not in process.stderr.read()
+
+
+class _Watched(FdChannel):
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        super().__init__(read_fd, write_fd)
+        self.has_ended = threading.Event()
+
+    def read(self) -> bytes:
+        data = super().read()
+        if not data:
+            self.has_ended.set()
+        return data
 
 
 async def _serve(one: Served, channel: MemoryChannel, instances: int) -> None:

@@ -110,6 +110,30 @@ def test_what_a_description_leaves_out_has_a_default(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.abi("WAB-12")
+def test_what_a_description_leaves_out_is_as_in_the_manifest(tmp_path: Path) -> None:
+    described = {"evaluators": [{"name": "told", "version": "1", "summary": "The module's own."}]}
+    (tmp_path / "plugin.toml").write_text(
+        '[[evaluators]]\nname = "told"\nversion = "1"\nsummary = "The manifest\'s."\nneeds = ["output"]\n'
+    )
+    path = tmp_path / "tested.wasm"
+    path.write_bytes(guest(description=described))
+    with hosting(path, tmp_path) as kernel:
+        answer = kernel.ask("describe", {})
+    assert isinstance(answer, dict)
+    (table,) = answer["evaluators"]
+    assert (table["summary"], table["needs"], table["asks"]) == ("The module's own.", ["output"], [])
+
+
+def test_a_manifest_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    for text in ("no toml", "", "evaluators = 7"):
+        (tmp_path / "plugin.toml").write_text(text)
+        (tmp_path / "tested.wasm").write_bytes(guest())
+        fault = served(tmp_path / "tested.wasm", tmp_path).fault
+        assert fault is not None
+        assert fault.message.startswith("plugin.toml cannot be read: ")
+
+
 @pytest.mark.abi("WAB-5")
 def test_a_module_may_prepare_itself(tmp_path: Path) -> None:
     prepared = guest(

@@ -14,6 +14,11 @@ export class Reader {
     return value as i32;
   }
 
+  private pass(bytes: i32): void {
+    const size = this.number(bytes);
+    this.at += size;
+  }
+
   /** How many entries the map has that comes now; its keys and values are read next. */
   map(): i32 {
     const kind = this.byte();
@@ -67,12 +72,12 @@ export class Reader {
       else if ((kind & 0xf0) == 0x80) left += 2 * (kind & 0x0f);
       else if ((kind & 0xf0) == 0x90) left += kind & 0x0f;
       else if ((kind & 0xe0) == 0xa0) this.at += kind & 0x1f;
-      else if (kind >= 0xc4 && kind <= 0xc6) this.at += this.number(1 << (kind - 0xc4));
+      else if (kind >= 0xc4 && kind <= 0xc6) this.pass(1 << (kind - 0xc4));
       else if (kind == 0xca) this.at += 4;
       else if (kind == 0xcb) this.at += 8;
       else if (kind >= 0xcc && kind <= 0xcf) this.at += 1 << (kind - 0xcc);
       else if (kind >= 0xd0 && kind <= 0xd3) this.at += 1 << (kind - 0xd0);
-      else if (kind >= 0xd9 && kind <= 0xdb) this.at += this.number(1 << (kind - 0xd9));
+      else if (kind >= 0xd9 && kind <= 0xdb) this.pass(1 << (kind - 0xd9));
       else if (kind == 0xdc || kind == 0xdd) left += this.number(kind == 0xdc ? 2 : 4);
       else {
         assert(kind == 0xde || kind == 0xdf);

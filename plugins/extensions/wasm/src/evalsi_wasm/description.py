@@ -5,7 +5,9 @@ It must not know how a module is called.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from evalsi_kernel.param_schema import params_schema_problems
@@ -65,13 +67,29 @@ class Opened(NamedTuple):
         return ""
 
 
-def read_description(name: str, data: bytes, exports: frozenset[str]) -> dict[str, dict[str, Any]]:
+def read_declared(manifest: Path) -> dict[str, dict[str, Any]]:
+    """What a plugin.toml says of its evaluators, by name, as far as a module may leave that to it.
+
+    Raises:
+        GuestFault: `pack.import`; it is none, or cannot be read.
+    """
+    try:
+        tables = tomllib.loads(manifest.read_text("utf-8"))["evaluators"]
+        return {table["name"]: {key: table[key] for key in DEFAULTS if key in table} for table in tables}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unusable(manifest.name, f"cannot be read: {error}", "Run `evalsi doctor`.") from error
+
+
+def read_description(
+    name: str, data: bytes, exports: frozenset[str], declared: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
     """The tables of a module's evaluators, by name.
 
     Args:
         name: of the module's file, for sentences.
         data: what `evalsi_describe` answered.
         exports: what the module can do.
+        declared: what the manifest says of the evaluators, which stands where the module says nothing.
 
     Raises:
         GuestFault: `pack.import`; it says nothing that can be used.
@@ -85,11 +103,12 @@ def read_description(name: str, data: bytes, exports: frozenset[str]) -> dict[st
     if not isinstance(listed, list) or not listed:
         raise unusable(name, "describes no evaluator", "List them in the answer of evalsi_describe.")
     tables: dict[str, dict[str, Any]] = {}
-    for number, table in enumerate(listed):
+    for number, described in enumerate(listed):
+        table = _completed(described, declared)
         problem = _problem(table, exports) or ("has the name of another" if table["name"] in tables else "")
         if problem:
             raise unusable(name, f"describes its evaluator {number} so that it {problem}", "Mend evalsi_describe.")
-        tables[table["name"]] = DEFAULTS | table
+        tables[table["name"]] = table
     return tables
 
 
@@ -98,6 +117,12 @@ def open_evaluator(table: dict[str, Any], params: dict[str, Any], record_timeout
     checked = check_params(table["name"], table["params"], params)
     head = {"evaluator": Packed(pack(table["name"])), "params": Packed(pack(checked))}
     return Opened(table, checked, head, record_timeout_s, concurrency)
+
+
+def _completed(described: Any, declared: Mapping[str, dict[str, Any]]) -> Any:
+    if not isinstance(described, dict) or not isinstance(described.get("name"), str):
+        return described
+    return DEFAULTS | declared.get(described["name"], {}) | described
 
 
 def _problem(table: Any, exports: frozenset[str]) -> str:

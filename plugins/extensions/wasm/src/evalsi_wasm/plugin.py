@@ -46,6 +46,7 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
     memory_bytes = min(pack.memory_mb * 1024**2 // (GUEST_SHARE * instances), MAX_GUEST_BYTES)
     words: Mapping[str, Any] = {
         "module": module,
+        "manifest": pack.folder / "plugin.toml",
         "name": pack.name,
         "version": pack.version,
         "cache": cache_dir() / "wasm",

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from evalsi_protocol.channels import READ_BYTES
 from evalsi_wasm.calls import Calls
-from evalsi_wasm.description import read_description
+from evalsi_wasm.description import read_declared, read_description
 from evalsi_wasm.faults import GuestFault
 from evalsi_wasm.guest import Guest
 from evalsi_wasm.module import Limits, load_module
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         options.name,
         options.version,
         Limits(options.memory_bytes, options.fuel),
-        Path(options.cache) if options.cache else None,
+        cache=Path(options.cache) if options.cache else None,
+        manifest=Path(options.manifest) if options.manifest else None,
     )
     with open(wire_in, "rb", buffering=0) as incoming, open(wire_out, "wb", buffering=0) as outgoing:
         asyncio.run(_serve(served, options.instances, incoming, outgoing))
@@ -51,12 +52,23 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     os._exit(0)
 
 
-def serve_module(path: Path, name: str, version: str, limits: Limits, cache: Path | None = None) -> Served:
-    """Load a module and ask what it is; a fault is kept for whoever greets it."""
+def serve_module(
+    path: Path, name: str, version: str, limits: Limits, *, cache: Path | None = None, manifest: Path | None = None
+) -> Served:
+    """Load a module and ask what it is; a fault is kept for whoever greets it.
+
+    Args:
+        path: of the `.wasm` file.
+        name, version: of the pack.
+        limits: of each instance.
+        cache: folder of compiled modules; None keeps none.
+        manifest: the `plugin.toml`, for what the module does not say of its evaluators.
+    """
     try:
+        declared = read_declared(manifest) if manifest else {}
         loaded = load_module(path, limits, cache)
         first = Guest(loaded)
-        tables = read_description(path.name, first.describe(), loaded.exports)
+        tables = read_description(path.name, first.describe(), loaded.exports, declared)
     except GuestFault as fault:
         return Served(name, version, {}, frozenset(), None, fault.error._replace(code="pack.import"))
     return Served(name, version, tables, loaded.exports, Calls(loaded, first))
@@ -90,6 +102,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--module", required=True, help="the .wasm file")
     parser.add_argument("--name", default="wasm", help="of the pack")
     parser.add_argument("--version", default="0", help="of the pack")
+    parser.add_argument("--manifest", default="", help="the plugin.toml, for what the module does not say of itself")
     parser.add_argument("--cache", default="", help="folder of compiled modules; none is kept without it")
     parser.add_argument("--instances", type=int, default=1, help="how many calls may run at once")
     parser.add_argument("--memory-bytes", type=int, default=512 * 1024**2, help="of one instance")
