@@ -92,6 +92,7 @@ def executed(
     folder: Path,
     *,
     models: BrokerSettings | None = None,
+    fresh: bool = False,
     retry_errors: bool = False,
     listener: Listener = NOBODY,
 ) -> RunEnd:
@@ -104,6 +105,7 @@ def executed(
         folder,
         runs=folder / ".evalsi" / "runs",
         models=models,
+        fresh=fresh,
         retry_errors=retry_errors,
     )
     with pytest.MonkeyPatch.context() as patch:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-import random
+import re
 import signal
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evalsi_kernel.errors import ConfigError
 from tests.cli.running import evalsi
 from tests.providers import Provider, Request, faults, fixed
-from tests.runs.running import logged, model_of, outcomes, records, results, run, start, write_spec
+from tests.runs.running import executed, logged, model_of, records, results, run, start, write_spec
 
 COUNT = 60
 AT_ONCE = 4
+ANSWERED = 10
 
 
 def questions(requests: list[Request]) -> Counter[str]:
@@ -29,33 +33,6 @@ def kill_at(process: subprocess.Popen[bytes], vendor: Provider, calls: int) -> N
     vendor.wait(lambda seen: seen.calls >= calls or process.poll() is not None)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-
-
-def test_a_killed_run_goes_on_and_gives_the_numbers_of_one_that_was_not(tmp_path: Path) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    with Provider(fixed("Lisbon"), latency_s=0.01) as vendor:
-        for folder in (whole, broken):
-            folder.mkdir()
-            write_spec(folder, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT), trials=2)
-        run(whole)
-        before = vendor.calls
-        draw = random.Random(7)
-        kills = 0
-        while kills < 5:
-            kept = 0
-            if (broken / ".evalsi").exists():
-                kept = sum(map(logged(broken, COUNT * 2).is_generated, range(COUNT * 2)))
-            process = start(broken)
-            kill_at(process, vendor, vendor.calls + draw.randint(1, 20))
-            kills += 1
-            if (broken / ".evalsi").exists():
-                assert sum(map(logged(broken, COUNT * 2).is_generated, range(COUNT * 2))) >= kept
-        done = run(broken)
-        assert done.code == 0
-        # A call in flight when the process is killed is made again: nobody could know its answer.
-        assert COUNT * 2 <= vendor.calls - before <= COUNT * 2 + kills * AT_ONCE
-    assert outcomes(results(broken)) == outcomes(results(whole))
-    assert results(broken)["summaries"] == results(whole)["summaries"]
 
 
 def test_what_the_log_holds_is_not_asked_again(tmp_path: Path) -> None:
@@ -111,58 +88,69 @@ def test_a_run_is_cancelled_from_outside_listed_shown_and_deleted(tmp_path: Path
     assert "There is no run 'run-1'" in evalsi("runs", "show", "run-1", cwd=tmp_path).err
 
 
+@pytest.fixture
+def vendor() -> Iterator[Provider]:
+    """A vendor that answers ten calls, refuses the next so that a run is broken off there, and answers all after it."""
+    with Provider(fixed("Lisbon"), faults=lambda call: faults.unauthorized() if call == ANSWERED + 1 else None) as one:
+        yield one
+
+
+def broken_off(folder: Path, vendor: Provider, **spec: Any) -> Path:
+    """A run that was broken off after ten answers; returns its spec."""
+    path = write_spec(folder, model_of(vendor, max_concurrency=1), records(COUNT), **spec)
+    assert executed(folder).done == ANSWERED
+    return path
+
+
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("old", "new", "told"),
     [
-        (lambda text: text.replace('max_tokens": 64', 'max_tokens": 65'), "target.max_tokens was 64 and is 65"),
-        (
-            lambda text: text.replace('"exact-match"', '"token-f1"'),
-            "evaluators.exact-match is gone; evaluators.token-f1 is new",
-        ),
+        ('max_tokens": 64', 'max_tokens": 65', "target.max_tokens was 64 and is 65"),
+        ('"exact-match"', '"token-f1"', "evaluators.exact-match is gone; evaluators.token-f1 is new"),
+        ('"trials": 1', '"trials": 2', "trials was 1 and is 2"),
+        ('"mapping": {"input": "question"', '"mapping": {"input": "answer"', "dataset.sha256 was"),
     ],
 )
-def test_what_has_changed_since_is_named_and_fresh_begins_anew(tmp_path: Path, change: object, told: str) -> None:
-    assert callable(change)
-    with Provider(fixed("Lisbon"), latency_s=0.01) as vendor:
-        path = write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-        kill_at(start(tmp_path), vendor, 5)
-        path.write_text(change(path.read_text()))
-        refused = run(tmp_path)
-        assert refused.code == 1
-        assert told in refused.err
-        assert "--fresh" in refused.err
-        assert run(tmp_path, "--fresh").code == 0
+def test_what_has_changed_since_is_named_and_fresh_begins_anew(
+    tmp_path: Path, vendor: Provider, old: str, new: str, told: str
+) -> None:
+    path = broken_off(tmp_path, vendor, trials=1)
+    before = vendor.calls
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ConfigError, match=re.escape(told)) as caught:
+        executed(tmp_path)
+    assert "--fresh" in str(caught.value.mend)
+    assert vendor.calls == before
+    assert executed(tmp_path, fresh=True).run_id == "run-2"
     assert results(tmp_path, "run-2")["manifest"]["status"] == "complete"
 
 
-def test_a_change_of_the_data_is_named(tmp_path: Path) -> None:
-    with Provider(fixed("Lisbon"), latency_s=0.01) as vendor:
-        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-        kill_at(start(tmp_path), vendor, 5)
-        data = tmp_path / "qa.jsonl"
-        data.write_text(data.read_text().replace("Question 3?", "Question three?"))
-        refused = run(tmp_path)
-    assert refused.code == 1
-    assert "dataset.sha256 was" in refused.err
+def test_a_change_of_the_data_is_named(tmp_path: Path, vendor: Provider) -> None:
+    broken_off(tmp_path, vendor)
+    data = tmp_path / "qa.jsonl"
+    data.write_text(data.read_text().replace("Question 3?", "Question three?"))
+    with pytest.raises(ConfigError, match=r"dataset\.sha256 was"):
+        executed(tmp_path)
 
 
-def test_gates_may_change_while_a_run_goes_on(tmp_path: Path) -> None:
-    with Provider(fixed("Lisbon"), latency_s=0.01) as vendor:
-        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-        kill_at(start(tmp_path), vendor, 5)
-        gates = [{"metric": "exact-match", "min": 0.4}]
-        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE * 2), records(COUNT), gates=gates)
-        assert run(tmp_path).code == 0
-    assert results(tmp_path)["verdict"] == "pass"
+def test_gates_and_pace_may_change_while_a_run_goes_on(tmp_path: Path, vendor: Provider) -> None:
+    broken_off(tmp_path, vendor)
+    gates = [{"metric": "exact-match", "min": 0.4}]
+    write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT), gates=gates)
+    end = executed(tmp_path)
+    assert (end.run_id, end.kept, end.verdict) == ("run-1", ANSWERED, "pass")
 
 
-def test_a_log_that_was_cut_in_the_middle_of_a_record_loses_that_record_alone(tmp_path: Path) -> None:
-    with Provider(fixed("Lisbon"), latency_s=0.01) as vendor:
-        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-        kill_at(start(tmp_path), vendor, 30)
-        log = tmp_path / ".evalsi" / "runs" / "run-1" / "events"
-        os.truncate(log, log.stat().st_size - 7)
-        seen = vendor.calls
-        assert run(tmp_path).code == 0
-        assert vendor.calls - seen < COUNT
+def test_a_log_that_was_cut_in_the_middle_of_a_record_loses_that_record_alone(tmp_path: Path, vendor: Provider) -> None:
+    broken_off(tmp_path, vendor)
+    kept = logged(tmp_path, COUNT)
+    last = max(item for item in range(COUNT) if kept.is_done(item))
+    log = tmp_path / ".evalsi" / "runs" / "run-1" / "events"
+    # Up to the last outcomes, of which a byte is missing.
+    os.truncate(log, kept._scored[last] + 20)
+    before = vendor.calls
+    end = executed(tmp_path)
+    assert end.kept == ANSWERED - 1
+    assert vendor.calls - before == COUNT - ANSWERED
     assert {one["outcome"] for one in results(tmp_path)["results"]} == {"scored"}

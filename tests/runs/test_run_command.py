@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from tests.providers import Provider, faults, fixed
-from tests.runs.running import model_of, records, results, run, write_spec
+from tests.runs.running import executed, model_of, records, results, run, write_spec
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -94,7 +94,8 @@ def test_there_must_be_a_run_to_try_the_errors_of(tmp_path: Path, vendor: Provid
 
 def test_a_finished_run_is_left_alone_and_the_same_command_begins_another(tmp_path: Path, vendor: Provider) -> None:
     write_spec(tmp_path, model_of(vendor))
-    assert run(tmp_path).code == run(tmp_path).code == 0
+    assert executed(tmp_path).run_id == "run-1"
+    assert executed(tmp_path).run_id == "run-2"
     assert sorted(path.name for path in (tmp_path / ".evalsi" / "runs").iterdir()) == ["run-1", "run-2"]
 
 
@@ -140,7 +141,7 @@ def test_an_evaluator_with_a_condition_skips_where_it_does_not_hold(tmp_path: Pa
         {"ref": "length", "when": 'scores["exact-match"] == 1.0'},
     ]
     write_spec(tmp_path, model_of(vendor), evaluators=evaluators)
-    assert run(tmp_path).code == 0
+    assert executed(tmp_path).state == "succeeded"
     of_length = [one for one in results(tmp_path)["results"] if one["evaluator"] == "length"]
     assert [one["outcome"] for one in of_length] == ["skipped", "scored", "skipped", "scored"]
     assert of_length[0]["reason"] == 'when is false: scores["exact-match"] == 1.0'
@@ -149,7 +150,7 @@ def test_an_evaluator_with_a_condition_skips_where_it_does_not_hold(tmp_path: Pa
 def test_slices_are_summed_up_apart_and_gated_apart(tmp_path: Path, vendor: Provider) -> None:
     rows = [{**row, "language": "pt" if number % 2 else "no"} for number, row in enumerate(records(6))]
     write_spec(tmp_path, model_of(vendor), rows, gates=[{"metric": "exact-match", "slice": "language", "min": 0.5}])
-    assert run(tmp_path).code == 3
+    assert executed(tmp_path).verdict == "fail"
     value = results(tmp_path)
     assert [(gate["slice"], gate["verdict"]) for gate in value["gates"]] == [
         ({"language": "no"}, "fail"),
@@ -163,7 +164,7 @@ def test_two_records_of_three_passing_trials_are_no_certainty(tmp_path: Path, ve
     write_spec(
         tmp_path, model_of(vendor), rows, trials=3, gates=[{"metric": "exact-match", "stat": "lower", "min": 0.9}]
     )
-    assert run(tmp_path).code == 3
+    assert executed(tmp_path).verdict == "fail"
     for summary in results(tmp_path)["summaries"]:
         assert summary["mean"] == 1.0
         assert summary["ci"] is None or summary["ci"]["low"] < 0.5
@@ -203,7 +204,7 @@ def test_the_results_of_a_run_have_the_published_form(tmp_path: Path, vendor: Pr
     rows = [{**row, "language": "pt"} for row in records(4)]
     gates = [{"metric": "exact-match", "min": 0.4}, {"metric": "exact-match", "slice": "language", "min": 0.4}]
     write_spec(tmp_path, model_of(vendor), rows, trials=2, gates=gates)
-    run(tmp_path)
+    executed(tmp_path)
     schema = json.loads((DOCS / "reference" / "results.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(results(tmp_path))
 
