@@ -205,6 +205,8 @@ def test_the_results_of_a_run_have_the_published_form(tmp_path: Path, vendor: Pr
     gates = [{"metric": "exact-match", "min": 0.4}, {"metric": "exact-match", "slice": "language", "min": 0.4}]
     write_spec(tmp_path, model_of(vendor), rows, trials=2, gates=gates)
     executed(tmp_path)
+    manifest = results(tmp_path)["manifest"]
+    assert (manifest["state"], len(manifest["spec_sha256"])) == ("succeeded", 64)
     schema = json.loads((DOCS / "reference" / "results.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(results(tmp_path))
 

@@ -11,6 +11,7 @@ import pytest
 
 from evalsi_kernel.errors import ConfigError, OutputError
 from evalsi_kernel.runs.run_folder import RunFolder, all_runs, latest_run, new_run
+from tests.cli.running import evalsi
 
 
 def test_ids_are_counted_up_as_numbers_and_a_name_may_end_in_one(tmp_path: Path) -> None:
@@ -58,3 +59,15 @@ def test_who_only_looks_whether_a_run_is_worked_on_keeps_nobody_out(tmp_path: Pa
 def test_a_folder_that_is_gone_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"a-1 cannot be written: No such file or directory\."):
         RunFolder(tmp_path / "a-1").lock()
+
+
+def test_a_run_whose_process_has_not_said_which_it_is_cannot_be_cancelled_and_no_other_process_is_hit(
+    tmp_path: Path,
+) -> None:
+    run = new_run(tmp_path, "a")
+    run.lock()
+    (run.path / "lock").write_text("")
+    done = evalsi("runs", "cancel", "a-1", "--runs", tmp_path)
+    run.unlock()
+    assert done.code == 1
+    assert "cannot be told to stop from here" in done.err

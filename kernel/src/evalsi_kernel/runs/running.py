@@ -6,6 +6,8 @@ It must not know how a run is begun, nor who hosts it.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import random
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -208,7 +210,13 @@ class Running:
         done = begun.progress.done
         decisions = () if self._following is None else tuple(self._following.test.decisions)
         summing = Summing(
-            spec, prepared.gates, prepared.plan.instances, self._about(done), decisions, warned=self._warnings
+            spec,
+            prepared.gates,
+            prepared.plan.instances,
+            self._about(done),
+            decisions,
+            state=lambda verdict, error: self._state(verdict, at_own_end=at_own_end, error=error),
+            warned=self._warnings,
         )
         scores = RunScores(
             prepared.plan,
@@ -284,6 +292,7 @@ class Running:
         if self._following is not None and self._following.test.is_decided and done < items:
             error_rate = next((one.error_rate for one in self._following.test.decisions if one is not None), None)
             stopped = {"items": done, "of": items, "saved": items - done, "error_rate": error_rate}
+        told = document.model_dump(mode="json")
         return {
             "run_id": self._begun.folder.id,
             "name": request.name,
@@ -294,7 +303,8 @@ class Running:
             "kept": self._begun.kept,
             "stopped_early": stopped,
             "source": dict(request.source),
-            "spec": document.model_dump(mode="json"),
+            "spec": told,
+            "spec_sha256": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest(),
         }
 
     def _ending(self, done: int) -> Ending:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.findings import Finding
 from evalsi_kernel.gates.baseline import measured
@@ -16,6 +17,7 @@ from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
 from evalsi_kernel.instances import Instance
 from evalsi_kernel.runs.folding import MOST_SLICES, PairedValues, Slices, TrialSums, folded
+from evalsi_kernel.runs.history import State
 from evalsi_kernel.runs.manifest import TargetUsage, gates_told, slices_told
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
@@ -47,6 +49,7 @@ class Summing:
         instances: its evaluators.
         about: what the run adds to the manifest.
         decided: what early stopping found, one for each gate; empty where nothing was followed.
+        state: in which the run ends, from its verdict and its error.
         warned: from the manifest, sentences on what the gates rest on.
     """
 
@@ -58,6 +61,7 @@ class Summing:
         about: Mapping[str, Any],
         decided: Sequence[Decision | None] = (),
         *,
+        state: Callable[[Verdict | None, EvalsiError | None], State],
         warned: Callable[[Mapping[str, Any]], Sequence[str]],
     ) -> None:
         self._spec = spec
@@ -65,6 +69,7 @@ class Summing:
         self._instances = instances
         self._about = about
         self._decided = decided
+        self._state = state
         self._warned = warned
         level = spec.summary.confidence_level
         clustered = spec.summary.cluster_by is not None or spec.trials > 1
@@ -105,6 +110,7 @@ class Summing:
             trials=self._spec.trials,
         )
         self._gates, self._verdict = tuple(results), run_verdict(results, self._spec.undecided)
+        manifest["state"] = self._state(self._verdict, evaluation.error)
         more = {"verdict": self._verdict, "gates": gates_told(results), "slices": slices_told(slices)}
         findings = (*evaluation.findings, *self._warnings(manifest))
         return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)

@@ -90,7 +90,16 @@ class Runs:
         process = run.process_id
         if process is None:
             raise ConfigError(f"Nobody works on the run {run.id}.", "There is nothing to cancel.", code="run.unknown")
-        os.kill(process, signal.SIGINT)
+        try:
+            if not process:
+                raise ProcessLookupError  # It has not said yet who it is; 0 would be every process of this terminal.
+            os.kill(process, signal.SIGINT)
+        except (ProcessLookupError, PermissionError) as error:
+            raise ConfigError(
+                f"The run {run.id} is worked on by a process that cannot be told to stop from here.",
+                "Press Ctrl-C where it runs.",
+                code="run.locked",
+            ) from error
         print(f"{run.id}: process {process} was asked to stop; what it has finished is kept.")
         return OK
 
