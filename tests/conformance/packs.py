@@ -17,7 +17,7 @@ from evalsi_conformance.kit import Released, check_pack
 from evalsi_conformance.pack_process import Program
 from tests.architecture.distributions import ROOT
 
-QUICK = Settings(timeout_s=20.0, start_timeout_s=20.0)
+QUICK = Settings(timeout_s=60.0, start_timeout_s=60.0)
 MANIFEST = """\
 manifest = 1
 name = "{name}"

@@ -18,7 +18,7 @@ from evalsi_conformance.pack_process import Program
 from evalsi_conformance.released import BadWheel, lay_out_wheel
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.launching import launch_unheld
 from evalsi_kernel.manifests import load_manifest
 from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import bundled_packs
@@ -81,7 +81,7 @@ def _pack(folder: Path) -> PackInfo:
 
 
 def _program(pack: PackInfo) -> Program:
-    command = launch_pack(pack, lambda line: print(line, file=sys.stderr, flush=True)).command
+    command = launch_unheld(pack, lambda line: print(line, file=sys.stderr, flush=True)).command
     if command is None:
         raise ConfigError(f"The runtime {pack.runtime} starts no process, and the kit talks to one.")
     return Program(tuple(command.argv), dict(command.variables))

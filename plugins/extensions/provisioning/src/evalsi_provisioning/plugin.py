@@ -1,6 +1,6 @@
-"""Owns the hooks by which the command line finds `plugins`, and the kernel what builds environments and admits packs.
+"""Owns the hooks by which the command line finds `plugins`, and the kernel what builds, admits and runs packs.
 
-It must not know an environment. The three load apart: none needs another.
+It must not know an environment. They load apart: none needs another.
 """
 
 from __future__ import annotations
@@ -40,3 +40,11 @@ def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
     from .admission import admit
 
     return admit(pack)
+
+
+@hookimpl
+def evalsi_runtime(pack: PackInfo) -> Launch | None:
+    """A pack that is a program of its own, or None where the runtime is another's."""
+    from .program_runtime import RUNTIME, program_launch
+
+    return program_launch(pack) if pack.runtime == RUNTIME else None

@@ -1,0 +1,55 @@
+"""The runtime `program`: a pack that is a program of its own, in any language, and speaks the protocol by itself.
+
+Its file is started, or what `options.with` names starts it. It must not know the protocol, nor what the program does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.launch import Command, Launch
+from evalsi_kernel.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.pack_info import PackInfo
+
+RUNTIME = "program"
+WITH = "with"
+PYTHON = "python"
+"""This host's own Python, which has msgpack; every other name is looked for on the PATH."""
+
+
+def program_launch(pack: PackInfo) -> Launch:
+    """How the program starts.
+
+    Raises:
+        PackError: `pack.import`, its file is not there or cannot be started; `pack.manifest`, its options do not fit.
+    """
+    strange = sorted(pack.options.keys() - {WITH})
+    if strange:
+        message = f"The runtime program has no option {strange[0]!r} (run.options of the pack {pack.name})."
+        raise PackError(message, "Write with, or no option.", code="pack.manifest")
+    program = pack.folder / pack.module
+    if not program.is_file():
+        message = f"The pack {pack.name} has no program: {program} is not there."
+        raise PackError(message, "Build it, or install the pack again.", code="pack.import")
+    argv = [*_starter(pack), str(program)]
+    return Launch(pack.name, Command(argv, memory_limit_bytes=pack.memory_mb * 1024**2 * HARD_LIMIT_FACTOR))
+
+
+def _starter(pack: PackInfo) -> list[str]:
+    named = pack.options.get(WITH)
+    if named is None:
+        if not os.access(pack.folder / pack.module, os.X_OK):
+            message = f"The program {pack.module} of the pack {pack.name} cannot be executed."
+            mend = 'Make it executable, or say what starts it: options = { with = "node" } under [run].'
+            raise PackError(message, mend, code="pack.import")
+        return []
+    if named == PYTHON:
+        return [sys.executable, "-I"]
+    found = shutil.which(str(named))
+    if found is None:
+        message = f"The pack {pack.name} is started by {named!r}, which is not on the PATH."
+        raise PackError(message, f"Install {named}.", code="pack.import")
+    return [found]
