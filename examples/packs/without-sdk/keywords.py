@@ -13,14 +13,8 @@ import msgpack
 MANIFEST = tomllib.loads((Path(__file__).parent / "plugin.toml").read_text("utf-8"))
 PACK, ONLY = {key: MANIFEST[key] for key in ("name", "version")}, MANIFEST["evaluators"][0]
 REQUEST, RESPONSE, ERROR, EVENT = range(4)
-NOT = "pack.not_supported"
-REFUSED = {
-    "hello": "protocol.version",
-    "open": "config.unknown_evaluator",
-    "plan": NOT,
-    "reduce": NOT,
-    "aggregate": NOT,
-}
+REFUSED = {"hello": "protocol.version", "open": "config.unknown_evaluator"}
+REFUSED |= dict.fromkeys(("plan", "reduce", "aggregate"), "pack.not_supported")
 wire, turn, work, opened, cancelled = os.dup(1), threading.Lock(), queue.Queue(), set(), set()
 os.dup2(2, 1)  # Whatever prints writes into the log, not into the stream (SUP-1).
 
