@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from evalsi_cli.commands.catalog import pack_json, pack_lines
+from evalsi_cli.commands.catalog import listing, pack_json, pack_lines
+from evalsi_cli.listing import Wanted
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.manifests import load_manifest
 from evalsi_wasm.plugin import MAX_INSTANCES, evalsi_runtime
@@ -72,11 +73,12 @@ def test_a_module_scores_beside_python_packs_and_its_digest_stands_in_the_result
 
 def test_the_catalog_shows_what_runs_it() -> None:
     pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
-    listed = pack_json(pack)
+    (found,) = listing([pack], Wanted())
+    listed = pack_json(found)
     assert (listed["runtime"], listed["environment"]) == ("wasm", "not needed")
-    assert next(iter(pack_lines(pack))).endswith(
-        "acme/words 1.0.0 (runs in wasm): What the words of an answer tell: the same as the reference's, how many, "
-        "how many on average."
+    assert next(pack_lines(found)).endswith(
+        "acme/words 1.0.0 (community, by acme; runs in wasm): What the words of an answer tell: the same as the "
+        "reference's, how many, how many on average."
     )
 
 

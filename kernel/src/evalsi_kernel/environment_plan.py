@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,6 +102,7 @@ def environment_key(lock_sha256: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+@cache
 def base_python() -> str:
     """The interpreter that environments are made from: the host's, outside any virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)

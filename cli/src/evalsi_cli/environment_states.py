@@ -1,0 +1,73 @@
+"""Whether the environments of many packs are there, by looking at files; a lock is read again once it has changed.
+
+It must not know how one is built; nothing is run from what is said here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.environment_plan import EnvironmentPlan, environment_key, python_is_there, read_stamp
+from evalsi_kernel.environments import EnvironmentState
+from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.paths import cache_dir
+
+_FORMAT = 1
+
+
+def environment_states(packs: Sequence[PackInfo]) -> list[EnvironmentState]:
+    """The state of each pack's environment, in the order of the packs."""
+    envs = cache_dir() / "envs"
+    digests = _lock_digests([pack for pack in packs if pack.runtime == PYTHON])
+    keys = {digest: environment_key(digest) for digest in set(digests.values()) if digest is not None}
+    found = {digest: _state(digest, key, envs / key) for digest, key in keys.items()}
+    return [_of(pack, digests, found) for pack in packs]
+
+
+def _of(
+    pack: PackInfo, digests: dict[Path, str | None], found: dict[str, EnvironmentState]
+) -> EnvironmentState:  # fmt: skip
+    if pack.runtime != PYTHON:
+        return "not needed"
+    digest = digests[pack.folder]
+    return "no lock" if digest is None else found[digest]
+
+
+def _state(digest: str, key: str, folder: Path) -> EnvironmentState:
+    plan = EnvironmentPlan("", folder, b"", None, digest, key, folder)
+    if read_stamp(plan) is None:
+        return "missing"
+    return "ready" if python_is_there(plan) else "broken"
+
+
+def _lock_digests(packs: Sequence[PackInfo]) -> dict[Path, str | None]:
+    """The digest of each pack's lock; None where there is none that can be read."""
+    locks = [os.path.join(pack.folder, "uv.lock") for pack in packs]
+    key = [_FORMAT, [_looks(lock) for lock in locks]]
+    path = cache_path(cache_dir(), "lock-digests", "\n".join(locks))
+    digests = read_cached(path, key)
+    if digests is None:
+        digests = [_digest(lock) for lock in locks]
+        # That it cannot be kept costs time only.
+        write_cached(path, key, digests)
+    return {pack.folder: digest for pack, digest in zip(packs, digests, strict=True)}
+
+
+def _looks(path: str) -> list[int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]
+
+
+def _digest(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,130 @@
+"""`evalsi catalog`: whose evaluators there are, what they cost, which are wanted, and that nothing is started."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalsi_cli.environment_states import environment_states
+from evalsi_cli.listing import trusts_of
+from evalsi_kernel.catalog import load_catalog
+from evalsi_kernel.environments import pack_state
+from tests.cli.pack_folders import write_pack
+from tests.cli.running import evalsi
+
+
+def packs_of(*words: str | Path, variables: dict[str, str] | None = None) -> dict[str, dict[str, Any]]:
+    done = evalsi("catalog", *words, "--format", "json", variables=variables)
+    assert done.code == 0, done.err
+    return {pack["name"]: pack for pack in json.loads(done.out)["packs"]}
+
+
+def refs_of(*words: str) -> list[str]:
+    return [one["ref"] for pack in packs_of(*words).values() for one in pack["evaluators"]]
+
+
+def test_json_says_whose_a_pack_is_and_how_far_to_trust_it(tmp_path: Path) -> None:
+    write_pack(tmp_path, "acme/style", "polite")
+    write_pack(tmp_path, "homemade", "rough")
+    packs = packs_of(variables={"EVALSI_PLUGIN_PATH": str(tmp_path)})
+    trust = {name: (pack["publisher"], pack["trust"]) for name, pack in packs.items()}
+    assert trust["core"] == ("evalsi", "native")
+    assert trust["ragas"] == ("evalsi", "wrapped")
+    assert trust["acme/style"] == ("acme", "community")
+    # A plain name makes nobody's pack one of Evals.si.
+    assert trust["homemade"] == ("", "community")
+    assert packs["acme/style"]["folder"] == str(tmp_path / "acme_style")
+
+
+def test_it_says_how_many_questions_to_a_model_a_record_costs() -> None:
+    packs = packs_of()
+    calls = {one["ref"]: one["judge_calls"] for pack in packs.values() for one in pack["evaluators"]}
+    assert calls["core/exact-match"] == 0
+    assert calls["judge/llm-judge"] == 1
+    assert calls["judge/pairwise"] == 2
+    assert calls["rag/faithfulness"] is None
+    text = evalsi("catalog", "--pack", "judge").out
+    assert "asks: judge (at most 2 a record)" in text
+    assert "asks: judge (any number of questions a record)" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "there", "not_there"),
+    [
+        (["--judge"], "rag/faithfulness", "core/exact-match"),
+        (["--no-judge"], "core/exact-match", "rag/faithfulness"),
+        (["--needs", "context"], "rag/faithfulness", "core/exact-match"),
+        (["--needs", "context", "--needs", "reference"], "rag/context-recall", "rag/faithfulness"),
+        (["--needs", "usage"], "core/latency", "core/exact-match"),
+        (["--needs", "usage.latency_ms"], "core/latency", "core/tokens"),
+        (["regular", "expression"], "core/regex-match", "core/exact-match"),
+        (["RAGAS", "faithfulness"], "ragas/faithfulness", "rag/faithfulness"),
+        (["--pack", "judge", "pairwise"], "judge/pairwise", "judge/llm-judge"),
+    ],
+)
+def test_a_filter_leaves_what_fits_it(words: list[str], there: str, not_there: str) -> None:
+    found = refs_of(*words)
+    assert there in found
+    assert not_there not in found
+
+
+def test_filters_that_leave_nothing_print_nothing_and_say_so() -> None:
+    done = evalsi("catalog", "--needs", "no-such-field")
+    assert (done.code, done.out) == (0, "")
+    assert "no evaluator is like that" in done.err
+    assert packs_of("--needs", "no-such-field") == {}
+    assert evalsi("catalog", "--judge", "--no-judge").code == 2
+
+
+def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lock_being_read(tmp_path: Path) -> None:
+    for number in range(100):
+        write_pack(tmp_path / "packs", f"acme/p{number}", f"e{number}")
+    variables = os.environ | {
+        "EVALSI_PLUGIN_PATH": str(tmp_path / "packs"),
+        "EVALSI_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    script = (
+        "import sys; told = []\n"
+        "sys.addaudithook(lambda event, args: told.append((event, str(args[0]))) if event in "
+        "('open', 'subprocess.Popen', 'os.exec', 'os.fork', 'os.posix_spawn') else None)\n"
+        "from evalsi_cli.main import main\n"
+        "code = main(['catalog'])\n"
+        "print(len([one for one in told if one[0] != 'open']), "
+        "len([path for event, path in told if path.endswith('uv.lock')]), code, file=sys.stderr)"
+    )
+    for is_cold in (True, False):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=variables, capture_output=True, text=True, timeout=60, check=False
+        )
+        started, read, code = done.stderr.splitlines()[-1].split()
+        assert (started, code) == ("0", "0")
+        assert int(read) >= 100 if is_cold else read == "0"
+        assert done.stdout.count("acme/p") >= 100
+
+
+def test_states_are_those_that_a_run_would_find_also_after_a_lock_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_pack(tmp_path / "packs", "acme/style", "polite")
+    (write_pack(tmp_path / "packs", "acme/bare", "bare") / "uv.lock").unlink()
+    packs = load_catalog([tmp_path / "packs"], tmp_path / "cache").packs
+    assert environment_states(packs) == [pack_state(pack) for pack in packs]
+    assert set(environment_states(packs)) <= {"ready", "missing", "no lock"}
+    with (folder / "uv.lock").open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert environment_states(packs) == [pack_state(pack) for pack in packs] == ["no lock", "missing"]
+    (tmp_path / "file").write_text("where a folder should be")
+    monkeypatch.setenv("EVALSI_CACHE_DIR", str(tmp_path / "file"))
+    assert environment_states(packs) == ["no lock", "missing"]
+
+
+def test_trust_is_of_the_place_and_not_of_the_name(tmp_path: Path) -> None:
+    write_pack(tmp_path / "packs", "core", "sneaky")
+    (pack,) = load_catalog([tmp_path / "packs"], tmp_path / "cache").packs
+    assert trusts_of([pack]) == {pack.folder: "community"}
