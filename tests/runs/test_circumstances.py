@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -14,8 +15,9 @@ from typing import Any, Self
 
 import pytest
 
+from evalsi_kernel.errors import OutputError
 from evalsi_kernel.request import Listener
-from evalsi_kernel.runs import history, running
+from evalsi_kernel.runs import attempt, history, running
 from tests.cli.running import BOUND_S, EVALSI
 from tests.providers import KEY, Provider, faults, fixed
 from tests.runs.running import MODEL_KEY, executed, logged, model_of, records, results, run, write_spec
@@ -140,3 +142,25 @@ def test_a_summary_that_a_killed_process_could_not_write_is_written_by_the_next(
         executed(tmp_path)
     assert json.loads((folder / "run.json").read_text())["state"] == "succeeded"
     assert {path.name for path in folder.iterdir()} == {"events", "lock", "results.json", "run.json"}
+
+
+def test_a_disk_that_does_not_hold_what_the_system_holds_ends_the_run_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = os.fdatasync
+    monkeypatch.setattr(attempt, "SYNC_S", 0.01)
+    with Provider(fixed("Lisbon"), faults=lambda call: faults.held() if call > 10 else None) as vendor:
+
+        def fails(descriptor: int) -> None:
+            if vendor.calls > 10:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            synced(descriptor)
+
+        monkeypatch.setattr(os, "fdatasync", fails)
+        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
+        with pytest.raises(OutputError, match=r"events cannot be written: Input/output error\."):
+            executed(tmp_path)
+        monkeypatch.setattr(os, "fdatasync", synced)
+        vendor.release()
+        assert executed(tmp_path).state == "succeeded"
+        assert vendor.calls <= COUNT + AT_ONCE
