@@ -58,7 +58,7 @@ def judge_calls(pack: PackInfo, evaluator: EvaluatorInfo) -> int | None:
 
 def selected(pack: PackInfo, wanted: Wanted) -> tuple[EvaluatorInfo, ...]:
     """The evaluators of a pack that are wanted."""
-    if wanted == Wanted():
+    if wanted.judge is None and not wanted.needs and not wanted.words:
         return pack.evaluators
     of_pack = f"{pack.name} {pack.summary}".lower()
     return tuple(one for one in pack.evaluators if _is_wanted(one, of_pack, wanted))

@@ -18,6 +18,9 @@ from evalsi_cli.terminal import as_json, paint
 from evalsi_kernel.catalog import Catalog, default_catalog
 from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
 
+# `json.dumps` would make an encoder for each of a thousand defaults.
+_AS_TEXT = json.JSONEncoder(ensure_ascii=False).encode
+
 
 class Listed(NamedTuple):
     """A pack with those of its evaluators that are listed."""
@@ -126,7 +129,7 @@ def _params(schema: Mapping[str, Any]) -> Iterable[str]:
     required = schema.get("required", ())
     for name, param in schema.get("properties", {}).items():
         if "default" in param:
-            yield f"{name}={json.dumps(param['default'], ensure_ascii=False)}"
+            yield f"{name}={_AS_TEXT(param['default'])}"
         else:
             yield name if name in required else f"{name}=none"
 
