@@ -154,3 +154,48 @@ def test_a_log_that_was_cut_in_the_middle_of_a_record_loses_that_record_alone(tm
     assert end.kept == ANSWERED - 1
     assert vendor.calls - before == COUNT - ANSWERED
     assert {one["outcome"] for one in results(tmp_path)["results"]} == {"scored"}
+
+
+def test_a_score_of_the_whole_data_is_the_same_however_often_a_run_was_broken_off(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    refused = {11, 23}
+    evaluators = [{"ref": "corpus-bleu"}, {"ref": "exact-match"}]
+
+    def answer(request: Request) -> str:
+        return f"The answer to the {request.prompt} is a town"
+
+    rows = [
+        {**row, "answer": f"The answer to the Question {number}? is a city"}
+        for number, row in enumerate(records(COUNT))
+    ]
+    for folder, faulty in ((whole, False), (broken, True)):
+        folder.mkdir()
+        plan = [faults.unauthorized() if faulty and call in refused else None for call in range(1, COUNT)]
+        with Provider(answer, faults=plan) as vendor:
+            write_spec(folder, model_of(vendor, max_concurrency=1), rows, evaluators=evaluators)
+            while executed(folder).state != "succeeded":
+                pass
+            assert vendor.calls == COUNT + (len(refused) if faulty else 0)
+    assert results(broken)["summaries"] == results(whole)["summaries"]
+    (score,) = [one for one in results(whole)["summaries"] if one["metric"] == "corpus-bleu"]
+    assert (score["n"], score["errors"]) == (COUNT, 0)
+
+
+def test_a_run_that_may_stop_early_decides_the_same_after_it_was_broken_off(tmp_path: Path) -> None:
+    rows = [{"id": f"r{number}", "question": f"Question {number}?", "answer": "Lisbon"} for number in range(400)]
+    refuses = [True]
+    with Provider(
+        fixed("Lisbon"), faults=lambda call: faults.unauthorized() if refuses[0] and call > 4 else None
+    ) as vendor:
+        gates = [{"metric": "exact-match", "min": 0.5}]
+        write_spec(tmp_path, model_of(vendor, max_concurrency=1), rows, gates=gates, stop_when_decided=True)
+        assert executed(tmp_path).done == 4
+        refuses[0] = False
+        end = executed(tmp_path)
+        assert (end.state, end.verdict, end.kept) == ("succeeded", "pass", 4)
+        stopped = results(tmp_path)["manifest"]["stopped_early"]
+        assert stopped["items"] == end.done < 100
+        again = executed(tmp_path)
+    # What is in flight when all is decided differs; the decision does not.
+    assert (again.run_id, again.verdict) == ("run-2", "pass")
+    assert again.gates[0].verdict == end.gates[0].verdict
