@@ -54,9 +54,10 @@ locks:
 test *ARGS:
     pytest {{ ARGS }}
 
-# Each pack's own tests, in the pack's own environment.
+# Each pack's own tests, in the pack's own environment; then the conformance kit.
 test-packs:
     for folder in plugins/packs/*; do uv run --frozen --quiet --project "$folder" pytest -q -c "$folder/pyproject.toml" "$folder/tests"; done
+    for folder in plugins/packs/*; do evalsi plugins check "$folder" | tail -n 1; done
 
 # The adapters' own tests, in environments of their frameworks, and the adapters through the kernel: several minutes, 1.5 GB.
 test-adapters:
