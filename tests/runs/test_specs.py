@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.errors import ConfigError, EvalsiError
 from evalsi_kernel.extensions import default_extensions
 from evalsi_runs.schema_command import run_schema
 from evalsi_runs.spec_file import read_spec, run_name
@@ -168,3 +171,22 @@ def _written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "run.yaml"
     path.write_text(text)
     return path
+
+
+WORDS = "spec target : - { } [ ] , &a *a !!int ' \" | > ? # --- ... 1e999 0o7 .nan ~ << \\ % @ é".split()
+PIECES = st.sampled_from([*WORDS, " ", ": ", "- ", "\n", "\n  ", "\t", "\x00", "\x85", "\ufeff"])
+
+
+@given(st.one_of(st.binary(max_size=60), st.lists(PIECES, max_size=25).map(lambda some: "".join(some).encode())))
+def test_whatever_a_file_holds_it_is_read_or_refused_in_sentences(content: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.yaml"
+        path.write_bytes(content)
+        with pytest.raises(EvalsiError) as caught:
+            read_spec(path, default_extensions())
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, "{a: " * 5_000, "- " * 5_000, "a: &a [*a, *a]", "? " * 2_000])
+def test_a_document_that_would_be_nested_without_end_is_refused(tmp_path: Path, text: str) -> None:
+    assert refused(tmp_path, text)
