@@ -15,7 +15,8 @@ NO_START = "(func $start {}) (start $start)"
 BAD = {
     "an empty file": (b"", "tested.wasm is empty."),
     "a text": (b"print('hello')\n", "tested.wasm is no WebAssembly module."),
-    "a component": (b"\0asm\x0d\0\1\0", "is a component or of another version of WebAssembly"),
+    "another version of WebAssembly": (b"\0asm\2\0\0\0", "is of another version of WebAssembly"),
+    "a component of nothing": (b"\0asm\x0d\0\1\0", "exports no call: func(name: string, body: string) -> string"),
     "a cut off module": (guest()[:60], "cannot be compiled: "),
     "no exports": (wat("(module)"), "exports no memory; exports no evalsi_alloc; exports no evalsi_abi"),
     "another signature": (

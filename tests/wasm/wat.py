@@ -70,6 +70,40 @@ def where(marker: str, then: str) -> str:
       (local.set $i (i32.add (local.get $i) (i32.const 1))) (br $next)))"""
 
 
+def component(
+    answer: str = '{"outcomes": [["scored", [{"passed": true}]]]}', *, call: str = "", kind: str = "string"
+) -> bytes:
+    """A component that gives one answer to everything but `describe`.
+
+    Args:
+        answer: as text.
+        call: what it does before it answers to anything else.
+        kind: the type of its second param.
+    """
+    described = '{"evaluators": [{"name": "tested", "version": "1", "needs": ["output"]}]}'
+    return wat(f"""(component
+      (core module $code
+        (memory (export "memory") 4)
+        (global $top (mut i32) (i32.const {ROOM_AT}))
+        (data (i32.const 16) "{_escaped(described.encode())}")
+        (data (i32.const {ANSWER_AT}) "{_escaped(answer.encode())}")
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+          (global.get $top) (global.set $top (i32.add (global.get $top) (local.get 3))))
+        (func (export "call") (param $name i32) (param i32) (param $ptr i32) (param $len i32) (result i32)
+          (local $i i32)
+          (i32.store (i32.const 0) (i32.const 16)) (i32.store (i32.const 4) (i32.const {len(described)}))
+          (if (i32.ne (i32.load8_u (local.get $name)) (i32.const {ord("d")})) (then
+            {call}
+            (i32.store (i32.const 0) (i32.const {ANSWER_AT}))
+            (i32.store (i32.const 4) (i32.const {len(answer.encode())}))))
+          (global.set $top (i32.const {ROOM_AT}))
+          (i32.const 0)))
+      (core instance $code (instantiate $code))
+      (func (export "call") (param "name" string) (param "body" {kind}) (result string)
+        (canon lift (core func $code "call") (memory (core memory $code "memory"))
+          (realloc (core func $code "realloc")))))""")
+
+
 FOR_EVER = "(loop $for_ever (br $for_ever))"
 MEMORY_BOMB = """(loop $grow (if (i32.ne (memory.grow (i32.const 16)) (i32.const -1)) (then (br $grow))
   (else unreachable)))"""

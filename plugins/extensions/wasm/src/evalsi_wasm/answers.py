@@ -29,14 +29,7 @@ def read_answer(data: bytes) -> dict[str, Any]:
     Raises:
         GuestFault: it is no MessagePack map as the protocol has it, or it is the module's own error.
     """
-    try:
-        # The codec reads payloads of frames, and what it refuses there no answer may hold either.
-        body = decode_payload(_HEAD + data + _TAIL).body
-    except Violation as violation:
-        reason = violation.error.message.removeprefix("A frame is ").removeprefix("not valid msgpack: ").rstrip(".")
-        if reason.startswith("The body"):
-            reason = "it is not a map"
-        raise bad_answer(f"cannot be read: {reason}") from violation
+    body = read_map(data)
     error = body.get("error")
     if isinstance(error, dict):
         wire = WireError.from_body(error)
@@ -44,6 +37,18 @@ def read_answer(data: bytes) -> dict[str, Any]:
         fault.error = wire
         raise fault
     return body
+
+
+def read_map(data: bytes) -> dict[str, Any]:
+    """A MessagePack map as the protocol has it; raises `GuestFault`."""
+    try:
+        # The codec reads payloads of frames, and what it refuses there no answer may hold either.
+        return decode_payload(_HEAD + data + _TAIL).body
+    except Violation as violation:
+        reason = violation.error.message.removeprefix("A frame is ").removeprefix("not valid msgpack: ").rstrip(".")
+        if reason.startswith("The body"):
+            reason = "it is not a map"
+        raise bad_answer(f"cannot be read: {reason}") from violation
 
 
 def outcomes_in(body: dict[str, Any], key: str, count: int) -> list[Any]:

@@ -10,15 +10,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import Packed, pack, pack_array, pack_map
 from evalsi_wasm.answers import failed, outcomes_in, read_answer, settled
 from evalsi_wasm.description import Opened
+from evalsi_wasm.engine import Clock
 from evalsi_wasm.faults import GuestFault
-from evalsi_wasm.guest import Guest
-from evalsi_wasm.module import Loaded
 
 MAX_BATCH: Final = 256
 MAX_BATCH_BYTES: Final = 1024 * 1024
@@ -30,6 +29,27 @@ SHARE_OF_LIMIT: Final = 0.9
 """A module is stopped a little before the kernel would end its process."""
 MAX_STUCK: Final = 10
 AGGREGATE_FACTOR: Final = 10
+
+
+class Instance(Protocol):
+    """One live instance, which belongs to one thread at a time."""
+
+    def call(self, function: str, body: bytes, *, seconds: float, records: int = 1) -> bytes:
+        """The answer of a function to a body; raises `GuestFault`."""
+        ...
+
+
+class Instances(Protocol):
+    """What makes instances of one module."""
+
+    @property
+    def clock(self) -> Clock:
+        """Counts while one of them runs."""
+        ...
+
+    def instance(self) -> Instance:
+        """A fresh one; raises `GuestFault`."""
+        ...
 
 
 class Task(NamedTuple):
@@ -66,8 +86,8 @@ class Task(NamedTuple):
 class Calls:
     """Calls of one module's functions, on as many instances as there are callers at once."""
 
-    def __init__(self, loaded: Loaded, first: Guest) -> None:
-        self._loaded = loaded
+    def __init__(self, code: Instances, first: Instance) -> None:
+        self._code = code
         self._free = [first]
         self._batch: dict[tuple[str, str], int] = {}
         self._running: dict[int, tuple[int, int, int, float]] = {}
@@ -75,7 +95,7 @@ class Calls:
 
     def close(self) -> None:
         """Ask nothing more; the clock of its deadlines stops."""
-        self._loaded.clock.close()
+        self._code.clock.close()
 
     def running(self) -> list[dict[str, Any]]:
         """What each caller is at, and for how many milliseconds, the longest first."""
@@ -146,7 +166,7 @@ class Calls:
         return [settled(one, task.admitted) for one in outcomes_in(answer, task.key, stop - start)]
 
     def _called(self, function: str, body: bytes, seconds: float, records: int) -> bytes:
-        guest = self._free.pop() if self._free else Guest(self._loaded)
+        guest = self._free.pop() if self._free else self._code.instance()
         try:
             answer = guest.call(function, body, seconds=seconds, records=records)
         except GuestFault as fault:

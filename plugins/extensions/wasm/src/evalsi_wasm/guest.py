@@ -7,24 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from wasmtime import Func, Memory, Store, Trap, TrapCode, WasmtimeError
+from wasmtime import Func, Memory, Store
 
-from evalsi_protocol.limits import MAX_FRAME_BYTES
 from evalsi_wasm.engine import ticks
 from evalsi_wasm.faults import GuestFault, bad_answer, unusable
-from evalsi_wasm.imports import Ended
-from evalsi_wasm.module import ABI, ALLOC, DESCRIBE, INITIALIZE, MEMORY, Loaded, first_line
+from evalsi_wasm.module import ABI, ALLOC, DESCRIBE, INITIALIZE, MAX_ANSWER_BYTES, MEMORY, START_S, Loaded
+from evalsi_wasm.stops import Bounds, fault_of, out_of_memory
 
 VERSION = 1
 """The version of the ABI that this host speaks."""
-START_S = 10.0
-MAX_ANSWER_BYTES = MAX_FRAME_BYTES // 2
-WORDS_OF = {
-    TrapCode.UNREACHABLE: "it reached code that its author or its language says cannot be reached",
-    TrapCode.STACK_OVERFLOW: "its calls nest too deep",
-    TrapCode.MEMORY_OUT_OF_BOUNDS: "it reached outside of its memory",
-    TrapCode.INTEGER_DIVISION_BY_ZERO: "it divided by zero",
-}
 
 
 class Guest:
@@ -76,7 +67,7 @@ class Guest:
         """
         place = self._called(ALLOC, seconds, records, len(body)) & 0xFFFFFFFF
         if not place:
-            raise self._out_of_memory(f"has no room for {len(body):,} bytes")
+            raise out_of_memory(f"has no room for {len(body):,} bytes", self._bounds(seconds))
         if place + len(body) > self._memory.data_len(self._store):
             raise bad_answer(f"to {ALLOC} lies outside of its memory")
         self._memory.write(self._store, body, place)
@@ -121,33 +112,25 @@ class Guest:
         return bytes(self._memory.read(self._store, place, place + length))
 
     def _fault(self, error: Exception, seconds: float, function: str | None) -> GuestFault:
-        where = f" in {function}" if function else ""
-        code = error.trap_code if isinstance(error, Trap) else None
-        if code is TrapCode.INTERRUPT:
-            mend = "Mend an endless loop, or raise record_timeout_s in the plugin.toml."
-            return GuestFault(
-                "pack.timeout", f"The module took longer than {seconds:g} s{where} and was stopped.", mend
-            )
-        if code is TrapCode.OUT_OF_FUEL:
-            fuel = self._loaded.limits.fuel_per_record
-            mend = "Mend an endless loop, or raise fuel_per_record in the plugin.toml."
-            return GuestFault("pack.out_of_fuel", f"The module took more than {fuel:,} steps{where}.", mend)
-        if function and self._is_nearly_full():
-            return self._out_of_memory(f"stopped{where}")
-        if isinstance(error, Ended):
-            told = str(error)
-        elif code is not None:
-            told = WORDS_OF.get(code, first_line(error).removeprefix("wasm trap: "))
-        else:
-            told = first_line(error) if isinstance(error, (Trap, WasmtimeError)) else f"{type(error).__name__}: {error}"
-        return GuestFault("pack.trap", f"The module stopped{where}: {told}.", "Mend it; its stderr may say more.")
+        # An instance that did not start has no memory to look at.
+        return fault_of(
+            error, f" in {function}" if function else "", self._bounds(seconds, is_live=function is not None)
+        )
 
-    def _is_nearly_full(self) -> bool:
-        # An allocator that doubles is refused when it holds more than half.
-        return self._memory.data_len(self._store) * 2 > self._loaded.limits.memory_bytes
+    def _bounds(self, seconds: float, *, is_live: bool = True) -> Bounds:
+        limits = self._loaded.limits
+        held = self._memory.data_len(self._store) if is_live else 0
+        return Bounds(seconds, limits.fuel_per_record, limits.memory_bytes, held)
 
-    def _out_of_memory(self, what: str) -> GuestFault:
-        held, most = self._memory.data_len(self._store), self._loaded.limits.memory_bytes
-        mend = "Have it hold less, or raise memory_mb in the plugin.toml."
-        message = f"The module {what}: it holds {held / 1024**2:,.0f} MiB of the {most / 1024**2:,.0f} it may."
-        return GuestFault("pack.out_of_memory", message, mend)
+
+class Modules:
+    """Makes instances of one core module."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.exports = loaded.exports
+        self.clock = loaded.clock
+        self._loaded = loaded
+
+    def instance(self) -> Guest:
+        """A fresh instance; raises as `Guest` does."""
+        return Guest(self._loaded)

@@ -11,14 +11,19 @@ from typing import NamedTuple
 
 from wasmtime import Engine, ExportType, FuncType, Linker, MemoryType, Module, ValType, WasmtimeError
 
+from evalsi_protocol.limits import MAX_FRAME_BYTES
 from evalsi_wasm.engine import Clock, make_engine
 from evalsi_wasm.faults import unusable
 from evalsi_wasm.imports import Log, linker_for, strangers
 from evalsi_wasm.module_cache import compiled
+from evalsi_wasm.stops import first_line
 
 MAGIC = b"\0asm"
 CORE = b"\1\0\0\0"
+COMPONENT = b"\x0d\0\1\0"
 MAX_MODULE_BYTES = 256 * 1024**2
+START_S = 10.0
+MAX_ANSWER_BYTES = MAX_FRAME_BYTES // 2
 MEMORY = "memory"
 ALLOC, ABI, DESCRIBE, SCORE = "evalsi_alloc", "evalsi_abi", "evalsi_describe", "evalsi_score"
 PLAN, REDUCE, AGGREGATE = "evalsi_plan", "evalsi_reduce", "evalsi_aggregate"
@@ -65,11 +70,12 @@ class Loaded(NamedTuple):
     clock: Clock
 
 
-def load_module(path: Path, limits: Limits, cache: Path | None = None, log: Log | None = None) -> Loaded:
-    """Read a module, compile it unless that was done before, and check what it imports and exports.
+def load_module(path: Path, code: bytes, limits: Limits, cache: Path | None = None, log: Log | None = None) -> Loaded:
+    """Compile a core module unless that was done before, and check what it imports and exports.
 
     Args:
         path: of the `.wasm` file.
+        code: that it holds.
         limits: of each instance.
         cache: folder of compiled modules; None keeps none.
         log: gets what the guest writes.
@@ -77,10 +83,9 @@ def load_module(path: Path, limits: Limits, cache: Path | None = None, log: Log 
     Raises:
         GuestFault: `pack.import`; it is no module, or does not follow the ABI.
     """
-    code = _read(path)
     engine = make_engine(fuel=limits.fuel_per_record > 0)
     try:
-        module = compiled(engine, code, cache, f"fuel {limits.fuel_per_record > 0}")
+        module = compiled(Module, engine, code, cache, f"fuel {limits.fuel_per_record > 0}")
     except WasmtimeError as error:
         raise unusable(path.name, f"cannot be compiled: {first_line(error)}", "Build it again.") from error
     _check_imports(path.name, module)
@@ -89,14 +94,8 @@ def load_module(path: Path, limits: Limits, cache: Path | None = None, log: Log 
     return Loaded(path.name, engine, module, linker, exports, limits, Clock(engine))
 
 
-def first_line(error: Exception) -> str:
-    """What an engine says in its first line, which is what was wrong; the rest says where it noticed."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    cause = lines.index("Caused by:") + 1 if "Caused by:" in lines else 0
-    return lines[min(cause, len(lines) - 1)].removeprefix("0: ").rstrip(".") if lines else type(error).__name__
-
-
-def _read(path: Path) -> bytes:
+def read_code(path: Path) -> bytes:
+    """The bytes of a module, which are those of a core module or of a component; raises `GuestFault`."""
     try:
         if path.stat().st_size > MAX_MODULE_BYTES:
             raise unusable(path.name, f"is larger than {MAX_MODULE_BYTES:,} bytes", "Strip it.")
@@ -109,12 +108,8 @@ def _read(path: Path) -> bytes:
         raise unusable(path.name, "is empty", "Build it again, or install the pack again.")
     if code[:4] != MAGIC:
         raise unusable(path.name, "is no WebAssembly module", "Name a .wasm file in run.module of the plugin.toml.")
-    if code[4:8] != CORE:
-        raise unusable(
-            path.name,
-            "is a component or of another version of WebAssembly, and only core modules of version 1 are run",
-            "Build a core module, such as with --target wasm32-unknown-unknown.",
-        )
+    if code[4:8] not in (CORE, COMPONENT):
+        raise unusable(path.name, "is of another version of WebAssembly", "Build a core module or a component.")
     return code
 
 

@@ -12,17 +12,21 @@ import sys
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
 from wasmtime import Engine, Module, WasmtimeError
+from wasmtime.component import Component
 
 LAYOUT = 1
+Code = TypeVar("Code", Module, Component)
 DIGEST_BYTES = 32
 
 
-def compiled(engine: Engine, code: bytes, folder: Path | None, settings: str) -> Module:
+def compiled(kind: type[Code], engine: Engine, code: bytes, folder: Path | None, settings: str) -> Code:
     """The module of some code, from the cache where it is there.
 
     Args:
+        kind: what the code is: a core module or a component.
         engine: that will run it.
         code: the module's bytes.
         folder: where compiled modules are kept; None keeps none.
@@ -32,11 +36,11 @@ def compiled(engine: Engine, code: bytes, folder: Path | None, settings: str) ->
         wasmtime.WasmtimeError: the code cannot be compiled.
     """
     if folder is None:
-        return Module(engine, code)
+        return kind(engine, code)
     path = folder / cache_name(code, settings)
-    found = _read(engine, path)
+    found = _read(kind, engine, path)
     if found is None:
-        found = Module(engine, code)
+        found = kind(engine, code)
         _write(path, bytes(found.serialize()))
     return found
 
@@ -48,7 +52,7 @@ def cache_name(code: bytes, settings: str) -> str:
     return f"{hashlib.sha256(code).hexdigest()}-{made_for}.cwasm"
 
 
-def _read(engine: Engine, path: Path) -> Module | None:
+def _read(kind: type[Code], engine: Engine, path: Path) -> Code | None:
     try:
         kept = path.read_bytes()
     except OSError:
@@ -57,7 +61,7 @@ def _read(engine: Engine, path: Path) -> Module | None:
     if hashlib.sha256(kept[DIGEST_BYTES:]).digest() != kept[:DIGEST_BYTES]:
         return None
     try:
-        return Module.deserialize(engine, kept[DIGEST_BYTES:])
+        return kind.deserialize(engine, kept[DIGEST_BYTES:])
     except WasmtimeError:
         return None
 

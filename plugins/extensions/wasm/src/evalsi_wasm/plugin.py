@@ -22,6 +22,8 @@ GUEST_SHARE = 2
 """The guest's memories together may take one part in so many of the process's `memory_mb`."""
 MAX_GUEST_BYTES = 2 * 1024**3 - 64 * 1024
 MAX_INSTANCES = 8
+START_TIMEOUT_S = 300.0
+"""A component that brings a language's runtime takes half a minute to be compiled, the first time."""
 # What `[run] options` may say: the name of an option → its least value.
 OPTIONS = {"fuel_per_record": 1_000, "instances": 1}
 
@@ -57,7 +59,8 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
     flags = [f"--{word}={value}" for word, value in words.items()]
     # -I: nothing of the caller's variables or folder reaches the process. What the guest may hold is bounded inside it:
     # an engine reserves far more addresses than it uses.
-    return Launch(pack.name, Command([sys.executable, "-I", "-m", "evalsi_wasm.runner", *flags]))
+    command = Command([sys.executable, "-I", "-m", "evalsi_wasm.runner", *flags])
+    return Launch(pack.name, command, start_timeout_s=START_TIMEOUT_S)
 
 
 def _check_options(pack: PackInfo) -> None:

@@ -18,10 +18,11 @@ from typing import NoReturn
 
 from evalsi_protocol.channels import READ_BYTES
 from evalsi_wasm.calls import Calls
+from evalsi_wasm.component import Components
 from evalsi_wasm.description import read_declared, read_description
 from evalsi_wasm.faults import GuestFault
-from evalsi_wasm.guest import Guest
-from evalsi_wasm.module import Limits, load_module
+from evalsi_wasm.guest import Modules
+from evalsi_wasm.module import CORE, Limits, load_module, read_code
 from evalsi_wasm.pack_session import PackSession, Served
 
 SWITCH_INTERVAL_S = 0.0005
@@ -66,12 +67,16 @@ def serve_module(
     """
     try:
         declared = read_declared(manifest) if manifest else {}
-        loaded = load_module(path, limits, cache)
-        first = Guest(loaded)
-        tables = read_description(path.name, first.describe(), loaded.exports, declared)
+        code = read_code(path)
+        if code[4:8] == CORE:
+            made: Modules | Components = Modules(load_module(path, code, limits, cache))
+        else:
+            made = Components(path, code, limits, cache)
+        first = made.instance()
+        tables = read_description(path.name, first.describe(), made.exports, declared)
     except GuestFault as fault:
         return Served(name, version, {}, frozenset(), None, fault.error._replace(code="pack.import"))
-    return Served(name, version, tables, loaded.exports, Calls(loaded, first))
+    return Served(name, version, tables, made.exports, Calls(made, first))
 
 
 async def _serve(served: Served, instances: int, incoming: FileIO, outgoing: FileIO) -> None:

@@ -1,0 +1,95 @@
+"""Why a guest stopped, from what the engine says: out of time, steps or memory, or by a fault of its own.
+
+It must not know what the guest was asked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wasmtime import Trap, TrapCode, WasmtimeError
+
+from evalsi_wasm.faults import GuestFault
+from evalsi_wasm.imports import Ended
+
+MIB = 1024**2
+WORDS_OF = {
+    TrapCode.UNREACHABLE: "it reached code that its author or its language says cannot be reached",
+    TrapCode.STACK_OVERFLOW: "its calls nest too deep",
+    TrapCode.MEMORY_OUT_OF_BOUNDS: "it reached outside of its memory",
+    TrapCode.INTEGER_DIVISION_BY_ZERO: "it divided by zero",
+}
+# A component's faults come as text only.
+CODES = {
+    "wasm trap: interrupt": TrapCode.INTERRUPT,
+    "wasm trap: all fuel consumed by WebAssembly": TrapCode.OUT_OF_FUEL,
+    "wasm trap: wasm `unreachable` instruction executed": TrapCode.UNREACHABLE,
+    "wasm trap: call stack exhausted": TrapCode.STACK_OVERFLOW,
+    "wasm trap: out of bounds memory access": TrapCode.MEMORY_OUT_OF_BOUNDS,
+    "wasm trap: integer divide by zero": TrapCode.INTEGER_DIVISION_BY_ZERO,
+}
+
+
+class Bounds(NamedTuple):
+    """What a call was allowed, and what the guest held at its end.
+
+    Args:
+        seconds: how long the call could take.
+        fuel_per_record: how many steps a record could take; 0 for no bound.
+        memory_bytes: how much memory it could have.
+        held_bytes: how much it had; 0 where that cannot be seen.
+    """
+
+    seconds: float
+    fuel_per_record: int
+    memory_bytes: int
+    held_bytes: int = 0
+
+
+def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
+    """The fault that an exception of a call means.
+
+    Args:
+        error: what the engine raised.
+        where: the function, as the end of a sentence, such as " in evalsi_score".
+        bounds: of the call.
+    """
+    code = _code(error)
+    if code is TrapCode.INTERRUPT:
+        mend = "Mend an endless loop, or raise record_timeout_s in the plugin.toml."
+        message = f"The module took longer than {bounds.seconds:g} s{where} and was stopped."
+        return GuestFault("pack.timeout", message, mend)
+    if code is TrapCode.OUT_OF_FUEL:
+        mend = "Mend an endless loop, or raise fuel_per_record in the plugin.toml."
+        message = f"The module took more than {bounds.fuel_per_record:,} steps{where}."
+        return GuestFault("pack.out_of_fuel", message, mend)
+    # An allocator that doubles is refused when it holds more than half.
+    if bounds.held_bytes * 2 > bounds.memory_bytes:
+        return out_of_memory(f"stopped{where}", bounds)
+    if code is not None:
+        told = WORDS_OF.get(code, first_line(error).removeprefix("wasm trap: "))
+    elif isinstance(error, Ended):
+        told = str(error)
+    else:
+        told = first_line(error) if isinstance(error, (Trap, WasmtimeError)) else f"{type(error).__name__}: {error}"
+    return GuestFault("pack.trap", f"The module stopped{where}: {told}.", "Mend it; its stderr may say more.")
+
+
+def out_of_memory(what: str, bounds: Bounds) -> GuestFault:
+    """The fault of a guest that has no room left."""
+    mend = "Have it hold less, or raise memory_mb in the plugin.toml."
+    held, most = bounds.held_bytes / MIB, bounds.memory_bytes / MIB
+    return GuestFault(
+        "pack.out_of_memory", f"The module {what}: it holds {held:,.0f} MiB of the {most:,.0f} it may.", mend
+    )
+
+
+def first_line(error: Exception) -> str:
+    """What an engine says in its first line, which is what was wrong; the rest says where it noticed."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    cause = lines.index("Caused by:") + 1 if "Caused by:" in lines else 0
+    return lines[min(cause, len(lines) - 1)].removeprefix("0: ").rstrip(".") if lines else type(error).__name__
+
+
+def _code(error: Exception) -> TrapCode | None:
+    return error.trap_code if isinstance(error, Trap) else CODES.get(first_line(error))
