@@ -229,6 +229,14 @@ def test_what_no_wall_holds_is_called_declared_only(project: Path, tmp_path: Pat
     assert bare == {"judge": ENFORCED, "network": DECLARED, "files": DECLARED, "secrets": DECLARED, "memory": DECLARED}
     walled = Host(network=True, files=True, memory=True)
     assert {how for _, _, how in shown(asked, pack, walled)} == {ENFORCED}
+    in_wasm = pack._replace(runtime="wasm")
+    assert {kind for kind, _, how in shown(asked, in_wasm, Host(False, False, True)) if how == DECLARED} == set()
+    elsewhere = pack._replace(runtime="elsewhere")
+    assert {kind for kind, _, how in shown(asked, elsewhere, walled) if how == DECLARED} == {
+        "network",
+        "files",
+        "secrets",
+    }
     online = asked._replace(network=("api.acme.test",))
     assert {kind for kind, _, how in shown(online, pack, walled) if how == DECLARED} == {"network"}
 

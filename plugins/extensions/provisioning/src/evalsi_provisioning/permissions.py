@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from evalsi_kernel.pack_info import MEMORY_MB, PackInfo
+from evalsi_kernel.pack_info import MEMORY_MB, PYTHON, PackInfo
 
 KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"
+WASM = "wasm"
 _ROLE_OF = {"judge": "primary", "embed": "embed"}
 
 
@@ -94,8 +95,11 @@ def widened(granted: Permissions, asked: Permissions) -> list[str]:
 
 def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tuple[str, str, str]]:
     """Kind, what is asked, and whether this host holds the pack to it; every kind, also those not asked for."""
-    files = ENFORCED if host.files else DECLARED
-    network = ENFORCED if host.network and not permissions.network else DECLARED
+    # A module in Wasm has no file and no network but what its host gives it; of other runtimes nothing is known here.
+    has_files_wall = host.files if pack.runtime == PYTHON else pack.runtime == WASM
+    has_network_wall = host.network if pack.runtime == PYTHON else pack.runtime == WASM
+    files = ENFORCED if has_files_wall else DECLARED
+    network = ENFORCED if has_network_wall and not permissions.network else DECLARED
     roles = ", ".join(permissions.judge)
     asks = ", ".join(f"{name} {_times(most)}" for name, most in permissions.asks_per_record.items())
     yield "judge", f"{roles} (questions a record: {asks})" if roles else "none", ENFORCED
