@@ -113,8 +113,9 @@ def test_a_key_that_is_refused_stops_all_calls_with_one_sentence_and_the_same_co
 
 def test_a_budget_that_is_spent_keeps_what_was_done_and_a_higher_one_goes_on(tmp_path: Path, vendor: Provider) -> None:
     path = write_spec(tmp_path, model_of(vendor, max_concurrency=1), records(100), budget={"max_target_tokens": 700})
-    spent = run(tmp_path)
+    spent = run(tmp_path, "--output", "results.json")
     assert spent.code == 1
+    assert json.loads((tmp_path / "results.json").read_text()) == results(tmp_path)
     assert "The budget of 700 tokens does not cover a call" in spent.err
     value = results(tmp_path)
     scored = [one for one in value["results"] if one["outcome"] == "scored"]

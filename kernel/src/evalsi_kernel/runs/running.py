@@ -231,11 +231,11 @@ class Running:
             await scores.aggregate()
         begun.history.enter("gating")
         evaluation = scores.finish(self._ending(done), self._intake, self._started_at, summing.complete)
-        if prepared.request.output is not None and evaluation.error is None:
+        if prepared.request.output is not None and evaluation.spool is not None:
             try:
                 evaluation.write(prepared.request.output)
             except OutputError as error:
-                evaluation = evaluation._replace(error=error)
+                evaluation = evaluation._replace(error=evaluation.error or error)
         judged = summing.judged(evaluation)
         state = self._state(judged.verdict, at_own_end=at_own_end, error=evaluation.error)
         begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason)
