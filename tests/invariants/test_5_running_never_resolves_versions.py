@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from evalsi_cli.main import main
 from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_provisioning import build
-from tests.cli.running import evalsi
+from evalsi_provisioning import build, confined_start
+from evalsi_provisioning.confinement import this_host
+from evalsi_provisioning.permissions import Host
 
 ROOT = Path(__file__).parents[2]
 PACKS = sorted(path.parent for path in ROOT.glob("plugins/packs/*/plugin.toml"))
@@ -67,9 +70,24 @@ def test_a_pack_without_a_lock_is_refused_and_nothing_is_installed(tmp_path: Pat
     assert caught.value.code == "environment.no_lock"
 
 
-def test_what_is_not_enforced_here_is_called_declared() -> None:
-    lines = evalsi("doctor").out.splitlines()
-    isolation = [line for line in lines if "network" in line]
-    assert isolation
-    assert all(line.startswith("declared ") for line in isolation)
-    assert not any(line.startswith("enforced") for line in lines)
+@pytest.mark.parametrize("holds", [Host(True, True, True), Host(True, False, True), Host(False, False, False)])
+def test_what_is_not_enforced_here_is_called_declared(
+    holds: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "this_host", lambda: holds)
+    main(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+    # Nothing holds a pack that was not added to a project; one that was is held to what this host can.
+    assert [line.split()[0] for line in lines if "packs of Evals.si" in line] == ["declared"]
+    told = {line.rpartition(" to the ")[2].split()[0]: line.split()[0] for line in lines if "added packs: " in line}
+    assert told == {kind: "enforced" if held else "declared" for kind, held in holds._asdict().items()}
+    assert sum(line.startswith("enforced") for line in lines) == sum(holds)
+
+
+def test_what_this_host_is_said_to_enforce_was_tried_on_it() -> None:
+    tried = this_host()
+    for wall in ("network", "files"):
+        rules = {"network": False, "files": False, "read": ["/usr", "/lib", "/lib64"], "write": [], "home": False}
+        command = [sys.executable, "-I", "-S", confined_start.__file__, json.dumps(rules | {wall: True}), "--"]
+        done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+        assert json.loads(done.stdout)[wall] is getattr(tried, wall)
