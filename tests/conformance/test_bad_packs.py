@@ -149,18 +149,30 @@ def test_what_cannot_be_trusted_is_found(answers: str, check: str, said: str, tm
 
 
 @pytest.mark.skipif(not can_wall(), reason="this host allows no network namespaces")
+@pytest.mark.parametrize("when", ["while it scores", "at its end"])
 @pytest.mark.parametrize(
     "address", ["('192.0.2.1', 9)", "('127.0.0.1', 9)", "('2001:db8::1', 9)"], ids=["far", "near", "IPv6"]
 )
-def test_a_pack_that_opens_a_connection_is_found_although_it_swallows_the_failure(address: str, tmp_path: Path) -> None:
+def test_a_pack_that_opens_a_connection_is_found_although_it_swallows_the_failure(
+    address: str, when: str, tmp_path: Path
+) -> None:
     answers = f"""
     import socket
-    if record["id"] == "sample-2":
+    if record["id"] == "sample-2" and {when == "while it scores"}:
         with socket.socket(socket.AF_INET6 if ":" in {address}[0] else socket.AF_INET) as line:
             line.connect_ex({address})
     return 1.0
     """
-    report = checked(write_pack(tmp_path / "pack", answers))
+    start = f"""
+    import socket
+    end = os._exit
+    def leave(code):
+        with socket.socket(socket.AF_INET6 if ":" in {address}[0] else socket.AF_INET) as line:
+            line.connect_ex({address})
+        end(code)
+    os._exit = leave
+    """
+    report = checked(write_pack(tmp_path / "pack", answers, start=start if when == "at its end" else ""))
     assert [one.check for one in report.failed] == ["network"]
     assert "to reach something by the network" in report.failed[0].message
 

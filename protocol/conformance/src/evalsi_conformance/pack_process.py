@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from evalsi_conformance.walls import network_attempts, walled
+from evalsi_conformance.walls import NetworkCounters, walled
 
 LOG_LINES: Final = 40
 READ_BYTES: Final = 1 << 16
@@ -76,7 +76,7 @@ class PackProcess:
             raise CannotStart(f"{argv[0]} cannot be started: {error.strerror or error}.") from error
         self._log: deque[bytes] = deque(maxlen=LOG_LINES)
         self._unsent = bytearray()
-        self._attempts = 0
+        self._counters: NetworkCounters | None = None
         self._selector = selectors.DefaultSelector()
         for pipe, events in (
             (self._process.stdout, selectors.EVENT_READ),
@@ -117,7 +117,9 @@ class PackProcess:
                 elif key.fileobj is stdin:
                     self._write()
                 else:
-                    return os.read(stdout.fileno(), READ_BYTES)
+                    data = os.read(stdout.fileno(), READ_BYTES)
+                    self._look_at_network()
+                    return data
         raise TimeoutError
 
     def close_input(self) -> None:
@@ -134,7 +136,6 @@ class PackProcess:
         deadline_s = time.monotonic() + within_s
         while True:
             try:
-                self._note_attempts()
                 return self._process.wait(timeout=0.05)
             except subprocess.TimeoutExpired:
                 # A pack that fills its log must not wait for its reader.
@@ -144,8 +145,7 @@ class PackProcess:
 
     def network_attempts(self) -> int:
         """How often it tried the network up to now, or up to its end; 0 where there are no walls to count at."""
-        self._note_attempts()
-        return self._attempts
+        return 0 if self._counters is None else self._counters.attempts()
 
     def written_at_home(self) -> list[str]:
         """The files that it left in its home folder."""
@@ -158,10 +158,11 @@ class PackProcess:
 
     def kill(self) -> None:
         """End its whole group, and take its folders away."""
-        self._note_attempts()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        if self._counters is not None:
+            self._counters.close()
         self._selector.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             assert pipe is not None
@@ -194,8 +195,8 @@ class PackProcess:
             with suppress(KeyError):
                 self._selector.unregister(stderr)
 
-    def _note_attempts(self) -> None:
-        # A process that is gone tells nothing more; what was told before stands.
-        with suppress(OSError):
-            if self.behind_walls:
-                self._attempts = max(self._attempts, network_attempts(self._process.pid))
+    def _look_at_network(self) -> None:
+        """Once it has said something it is behind its walls; one that is gone already has told all it could."""
+        if self.behind_walls and self._counters is None:
+            with suppress(OSError):
+                self._counters = NetworkCounters(self._process.pid)

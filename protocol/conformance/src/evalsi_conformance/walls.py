@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -39,22 +39,44 @@ def can_wall() -> bool:
     return done.returncode == 0
 
 
-def network_attempts(pid: int) -> int:
+class NetworkCounters:
     """How often a walled process, or a child of it, tried to reach something by the network.
+
+    The files stay open, and with them the namespace, so that what was tried last is seen after the process is gone.
+
+    Args:
+        pid: of a process that has shut itself in by now.
 
     Raises:
         OSError: the process is gone, or its counters cannot be read.
     """
-    counted = 0
-    lines = Path(f"/proc/{pid}/net/snmp").read_text().splitlines()
-    for keys, values in zip(lines[::2], lines[1::2], strict=True):
-        if keys.startswith("Ip:"):
-            counted += sum(int(v) for k, v in zip(keys.split(), values.split(), strict=True) if k in _COUNTED)
-    for line in Path(f"/proc/{pid}/net/snmp6").read_text().splitlines():
-        key, _, value = line.partition(" ")
-        if key in {f"Ip6{name}" for name in _COUNTED}:
-            counted += int(value)
-    return counted
+
+    def __init__(self, pid: int) -> None:
+        with ExitStack() as stack:
+            names = ("snmp", "snmp6")
+            self._of_ipv4, self._of_ipv6 = [
+                stack.enter_context(open(f"/proc/{pid}/net/{name}", encoding="ascii")) for name in names
+            ]
+            self._open = stack.pop_all()
+
+    def attempts(self) -> int:
+        """The number up to now."""
+        counted = 0
+        self._of_ipv4.seek(0)
+        lines = self._of_ipv4.read().splitlines()
+        for keys, values in zip(lines[::2], lines[1::2], strict=True):
+            if keys.startswith("Ip:"):
+                counted += sum(int(v) for k, v in zip(keys.split(), values.split(), strict=True) if k in _COUNTED)
+        self._of_ipv6.seek(0)
+        for line in self._of_ipv6.read().splitlines():
+            key, _, value = line.partition(" ")
+            if key in {f"Ip6{name}" for name in _COUNTED}:
+                counted += int(value)
+        return counted
+
+    def close(self) -> None:
+        """Let the namespace go."""
+        self._open.close()
 
 
 def _shut_in() -> None:
