@@ -196,3 +196,12 @@ def test_a_failed_judge_that_becomes_a_zero_is_found(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_one_fault(tmp_path: Path) -> None:
     report = check_pack(write_pack(tmp_path / "pack"), Program(("no-such-program",)))
     assert [one.message for one in report.failed] == ["no-such-program cannot be started: No such file or directory."]
+
+
+def test_a_pack_that_asks_for_the_network_in_its_manifest_is_not_held_from_it(tmp_path: Path) -> None:
+    pack = write_pack(tmp_path / "pack")
+    manifest = (pack / "plugin.toml").read_text("utf-8")
+    asks = '\n[permissions]\nnetwork = ["words.example"]\n\n[[evaluators]]'
+    (pack / "plugin.toml").write_text(manifest.replace("\n[[evaluators]]", asks), "utf-8")
+    (found,) = [one for one in checked(pack).findings if one.check == "network"]
+    assert (found.status, found.message) == ("unchecked", "its manifest asks for the network: words.example")

@@ -68,7 +68,9 @@ def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, lis
     try:
         tables = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
     except OSError as error:
-        return _manifest({}), [Problem(MANIFEST, f"cannot be read: {error.strerror}", "Write one: see plugin-toml.md.")]
+        return _manifest({}), [
+            Problem(MANIFEST, f"cannot be read: {error.strerror}", "Write one, or name the folder of a pack.")
+        ]
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Mend that place.")]
     return _manifest(tables), list(_problems(tables, builtin))
