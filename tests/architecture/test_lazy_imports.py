@@ -16,7 +16,7 @@ MEANT: dict[str, str] = {
     "evalsi_kernel/request.py -> evalsi_kernel.output_check": "tempfile, which only an evaluation with an output needs",
     "evalsi_kernel/runs/opening.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for a judge only",
     "evalsi_kernel/runs/run.py -> evalsi_kernel.output_check": "tempfile, which only --output needs so soon",
-    "evalsi_kernel/extensions.py -> evalsi_kernel": "the hooks import pluggy, which only the use of an extension needs",
+    "evalsi_kernel/extensions.py -> evalsi_kernel.extension_loading": "pluggy, which only an extension in use needs",
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.extensions import Extensions, default_extensions
 from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.event_log import EventLog
 from evalsi_kernel.runs.progress import Progress
@@ -95,9 +95,10 @@ def executed(
     fresh: bool = False,
     retry_errors: bool = False,
     listener: Listener = NOBODY,
+    without: str = "",
 ) -> RunEnd:
-    """A run of the folder's spec in this process, for what is no matter of the command line."""
-    extensions, path = default_extensions(), folder / "run.yaml"
+    """A run of the folder's spec in this process, for what is no matter of the command line; without one extension."""
+    extensions, path = Extensions(one for one in default_extensions().infos if one.name != without), folder / "run.yaml"
     document = read_spec(path, extensions)
     request = RunRequest(
         document,

@@ -36,6 +36,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "admission": {"type": "boolean"},
     "gate_warnings": {"type": "boolean"},
     "conditions": {"type": "boolean"},
+    "early_stopping": {"type": "boolean"},
 }
 
 

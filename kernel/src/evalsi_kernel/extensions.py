@@ -5,13 +5,11 @@ It must not know any extension, nor what a hook does with what it is given.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
+    from evalsi_kernel.gates.early_stopping import EarlyStopping
+    from evalsi_kernel.gates.spec import GateSpec
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.launch import Launch
     from evalsi_kernel.pack_info import PackInfo
@@ -55,6 +55,7 @@ _BROUGHT_BY = {
     ("connectors", ""): "evalsi-connectors",
     ("environments", ""): "evalsi-provisioning",
     ("conditions", ""): "evalsi-cel",
+    ("early_stopping", ""): "evalsi-early-stopping",
     ("batches", ""): "evalsi-batches",
     ("targets", ""): "evalsi-targets",
     ("judge_cache", ""): "evalsi-replies",
@@ -111,7 +112,10 @@ class Extensions:
             ConfigError: `config.extension`; it cannot be imported, or implements a hook that there is not.
         """
         if info.manifest not in self._loaded:
-            self._loaded[info.manifest] = _load(info)
+            # pluggy imports importlib.metadata, which a command that uses no extension must not pay for.
+            from evalsi_kernel.extension_loading import hooks_of
+
+            self._loaded[info.manifest] = hooks_of(info)
         return self._loaded[info.manifest]
 
 
@@ -266,6 +270,21 @@ def condition_language(extensions: Extensions) -> ConditionLanguage:
     return made
 
 
+def early_stopping(
+    gates: Sequence[GateSpec | None],
+    ranges: Mapping[str, tuple[float, float]],
+    extensions: Extensions,
+    *,
+    records: int,
+    trials: int,
+    error_rate: float,
+) -> EarlyStopping:
+    """The test that ends a run once its gates are decided. Raises as `connector` does."""
+    given = {"gates": gates, "ranges": ranges, "records": records, "trials": trials, "error_rate": error_rate}
+    made: EarlyStopping = _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_early_stopping", **given)
+    return made
+
+
 def price_file(provider: str, extensions: Extensions) -> Path | None:
     """The file of prices that goes with a provider's connector; None where none is. Raises as `connector` does."""
     path: Path | None = extensions.plugin_manager_for("connectors", provider).hook.evalsi_prices(provider=provider)
@@ -324,54 +343,6 @@ def _asked(extensions: Extensions, kind: str, name: str, hook: str, /, **given: 
             code="config.extension",
         )
     return found
-
-
-def _load(info: ExtensionInfo) -> pluggy.PluginManager:
-    # pluggy imports importlib.metadata, which a command that uses no extension must not pay for.
-    import pluggy
-
-    from evalsi_kernel import hooks
-
-    whose = f"The extension {info.name} of {info.distribution} {info.version}"
-    try:
-        module = importlib.import_module(info.module)
-    except Exception as cause:
-        raise ConfigError(
-            f"{whose} cannot be imported: {type(cause).__name__}: {cause}.",
-            f"Install it again with what it needs, or remove it: pip uninstall {info.distribution}",
-            code="config.extension",
-        ) from cause
-    manager = pluggy.PluginManager(hooks.PROJECT)
-    manager.add_hookspecs(hooks)
-    _check_names(whose, vars(module), [name for name in vars(hooks) if name.startswith("evalsi_")])
-    try:
-        manager.register(module, info.name)
-        manager.check_pending()
-    except pluggy.PluginValidationError as cause:
-        detail = " ".join(str(cause).split())
-        raise ConfigError(f"{whose} does not fit: {detail}.", _upgrade(info), code="config.extension") from cause
-    return manager
-
-
-def _check_names(whose: str, members: dict[str, Any], specified: Sequence[str]) -> None:
-    """Refuse what looks like a hook and is none; it would be passed over in silence."""
-    for name, member in members.items():
-        if not name.startswith("evalsi_") or not isinstance(member, FunctionType):
-            continue
-        if name not in specified:
-            raise ConfigError(
-                f"{whose} implements {name}, and there is no such hook.",
-                f"{did_you_mean(name, specified)} The hooks are {', '.join(specified)}.".strip(),
-                code="config.extension",
-            )
-        if not hasattr(member, "evalsi_impl"):
-            raise ConfigError(
-                f"{whose} defines {name} without marking it.", "Put @hookimpl above it.", code="config.extension"
-            )
-
-
-def _upgrade(info: ExtensionInfo) -> str:
-    return f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
 
 
 def _installed_places() -> list[list[Any]]:

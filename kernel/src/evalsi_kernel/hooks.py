@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.conditions import ConditionLanguage
+    from evalsi_kernel.gates.early_stopping import EarlyStopping
+    from evalsi_kernel.gates.spec import GateSpec
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.launch import Launch
     from evalsi_kernel.pack_info import PackInfo
@@ -266,6 +268,30 @@ def evalsi_condition_language() -> ConditionLanguage | None:
 
     Raises:
         ConfigError: `config.condition`; no library that reads it is installed.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_early_stopping(
+    gates: Sequence[GateSpec | None],
+    ranges: Mapping[str, tuple[float, float]],
+    records: int | None,
+    trials: int,
+    error_rate: float,
+) -> EarlyStopping | None:
+    """Give the test that ends a run once its gates are decided, under `stop_when_decided`.
+
+    Asked of the extension whose `extension.toml` says `early_stopping = true`, before anything is scored.
+
+    Args:
+        gates: of the run, None for one that does not apply.
+        ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
+        records: how many records there are, from 1 up; None where nobody knows.
+        trials: how often each is run, from 1 up.
+        error_rate: the chance of one wrong decision over all gates together, above 0 and below 1.
+
+    Returns:
+        The test, which is fed a record at a time, or None where there can be none after all.
     """
 
 

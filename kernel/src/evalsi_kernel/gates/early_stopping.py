@@ -1,23 +1,12 @@
-"""Follows gates while a run goes on, and says when they are decided, at a stated rate of errors over all of them.
+"""Early stopping as a run sees it: what a test of its gates is fed, what it decides, and the seam to an extension.
 
-It must not know where records come from, nor how a gate is judged in the end. What it decides is what the gate would
-say of the mean once every record was scored.
+It must not know the test: it is in an extension (`evalsi-early-stopping`), loaded when a run says `stop_when_decided`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-
-from evalsi_kernel.gates.pass_at_k import metric_parts, pass_at_k, pass_hat_k, succeeded
-from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
-
-if TYPE_CHECKING:
-    from evalsi_kernel.gates.spec import GateSpec
-
-# Shares of the largest bet. Small ones find small differences late, the largest ones find clear cases soon.
-_BETS: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0)
-_ROUNDING = 1e-9
+from typing import Literal, NamedTuple, Protocol
 
 
 class RecordScores(NamedTuple):
@@ -44,48 +33,16 @@ class Decision(NamedTuple):
     error_rate: float
 
 
-class EarlyStopping:
-    """Follows the gates of a run, in the same time and memory for each record.
+class EarlyStopping(Protocol):
+    """Follows the gates of a run; an extension provides it.
 
     Records must be fed in the order in which the run takes them up, which is a shuffled one, and not in the order in
     which they are done: what is quick is no sample.
-
-    Args:
-        gates: as `verdicts.applying` gives them, None for one that does not apply.
-        ranges: metric → (minimum, maximum) of its values, as `GatePlan.ranges`.
-        records: how many records there are, from 1 up; None where nobody knows.
-        trials: how often each is run.
-        error_rate: the chance of one wrong decision over all gates together, above 0 and below 1.
-
-    Attributes:
-        obstacle: a sentence on a gate that cannot be followed, so that the run never stops early; None where all can.
     """
 
-    def __init__(
-        self,
-        gates: Sequence[GateSpec | None],
-        ranges: Mapping[str, tuple[float, float]],
-        *,
-        records: int | None,
-        trials: int = 1,
-        error_rate: float = 0.05,
-    ) -> None:
-        self._records = records
-        self._error_rate = error_rate
-        self._fed = 0
-        applying = list(filter(None, gates))
-        obstacles = [_obstacle(gate, ranges) for gate in applying] or [
-            "There is no gate that early stopping can follow."
-        ]
-        self.obstacle = next(filter(None, obstacles), None)
-        self._followed: list[_FollowedGate | None] = [None] * len(gates)
-        if self.obstacle is None:
-            # Of the bounds of a gate as of the gates, any may be the one that is decided wrongly.
-            share = error_rate / sum((gate.min is not None) + (gate.max is not None) for gate in applying)
-            self._followed = [
-                None if gate is None else _FollowedGate(gate, ranges[gate.metric], records, trials, share)
-                for gate in gates
-            ]
+    @property
+    def obstacle(self) -> str | None:
+        """A sentence on a gate that cannot be followed, so that the run never stops early; None where all can."""
 
     def add(self, scores: Mapping[str, RecordScores]) -> None:
         """Take in the next record, all of its trials together, by metric; `X.pass@k` is made from the trials of X.
@@ -93,147 +50,11 @@ class EarlyStopping:
         Raises:
             ValueError: there are more records than was said.
         """
-        if self._fed == self._records:
-            raise ValueError(f"{self._records} records were to come, and here is one more.")
-        self._fed += 1
-        for gate in filter(None, self._followed):
-            gate.add(scores)
 
     @property
-    def decisions(self) -> list[Decision | None]:
+    def decisions(self) -> Sequence[Decision | None]:
         """One for each gate; None where it is not decided yet, or where too much was not scored so far to say."""
-        verdicts = [None if gate is None else gate.verdict for gate in self._followed]
-        return [
-            None if verdict is None else Decision(verdict, self._fed, self._records, self._error_rate)
-            for verdict in verdicts
-        ]
 
     @property
     def is_decided(self) -> bool:
         """Whether every gate is decided, so that the run may stop."""
-        return self.obstacle is None and all(gate.verdict for gate in self._followed if gate)
-
-
-def _obstacle(gate: GateSpec, ranges: Mapping[str, tuple[float, float]]) -> str | None:
-    """Why a gate cannot be followed, as a sentence."""
-    if gate.baseline is not None:
-        why = "compares with a baseline"
-    elif gate.slice is not None:
-        why = "looks at slices, whose sizes are not known before the end"
-    elif gate.stat != "mean":
-        why = f"bounds {gate.stat}, and only a mean can be followed"
-    elif gate.metric not in ranges:
-        why = "bounds a metric that declares no minimum and maximum"
-    else:
-        return None
-    return f"The run cannot stop early, because the gate on {gate.metric} {why}."
-
-
-class _FollowedGate:
-    """One gate: its bounds, and what was scored."""
-
-    def __init__(
-        self, gate: GateSpec, values: tuple[float, float], records: int | None, trials: int, error_rate: float
-    ) -> None:
-        self._gate = gate
-        self._parts = metric_parts(gate.metric)
-        # A record of a pass@k has one value, however many trials it was made from.
-        self._trials = 1 if self._parts else trials
-        self._bounds: list[tuple[float, int, _Bound]] = []
-        # "At most" is "at least" of the negatives.
-        for limit, sign in ((gate.min, 1), (gate.max, -1)):
-            if limit is not None:
-                least, most = sorted(sign * (value - limit) for value in values)
-                self._bounds.append((limit, sign, _Bound(least, most, records, error_rate)))
-        self._n = self._errors = self._skipped = 0
-
-    def add(self, scores: Mapping[str, RecordScores]) -> None:
-        record = self._of_record(scores)
-        self._n += len(record.values)
-        self._errors += record.errors
-        self._skipped += record.skipped
-        for limit, sign, bound in self._bounds:
-            bound.add(sum(sign * (value - limit) for value in record.values) / self._trials)
-
-    @property
-    def verdict(self) -> Literal["pass", "fail"] | None:
-        gate = self._gate
-        errors = error_rate_of(self._n, self._errors)
-        skips = skip_rate_of(self._n, self._errors, self._skipped)
-        if not self._n or errors > gate.max_error_rate or skips > gate.max_skip_rate:
-            return None
-        if any(bound.is_broken for _, _, bound in self._bounds):
-            return "fail"
-        return "pass" if all(bound.is_kept for _, _, bound in self._bounds) else None
-
-    def _of_record(self, scores: Mapping[str, RecordScores]) -> RecordScores:
-        parts = self._parts
-        trials = scores.get(parts.metric if parts else self._gate.metric, RecordScores((), skipped=1))
-        if parts is None:
-            return trials
-        estimator = pass_at_k if parts.sign == "@" else pass_hat_k
-        value = estimator(len(trials.values), sum(map(succeeded, trials.values)), parts.k)
-        if value is not None:
-            return RecordScores((value,))
-        return RecordScores((), errors=1) if trials.errors else RecordScores((), skipped=1)
-
-
-class _Bound:
-    """Whether the sum of a value over all records is at least 0; `least` and `most` are what one record can add.
-
-    The value of a record is how far it lies above the bound of the gate, and 0 where it was not scored. So the mean of
-    what is scored keeps the bound exactly where this sum is at least 0, however many records will not be scored.
-    """
-
-    def __init__(self, least: float, most: float, records: int | None, error_rate: float) -> None:
-        self._least = least
-        self._most = most
-        self._left = records
-        self._sum = 0.0
-        self._for = _Capital(least, error_rate)
-        self._against = _Capital(-most, error_rate)
-        # A bound outside of the range of the metric is kept, or broken, by whatever comes.
-        self.is_kept = least >= 0.0
-        self.is_broken = most < 0.0
-
-    def add(self, value: float) -> None:
-        if self.is_kept or self.is_broken:
-            return
-        # If the whole sum were just 0, what is left would have this mean.
-        mean = 0.0 if self._left is None else -self._sum / self._left
-        self._for.bet(value, mean)
-        self._against.bet(-value, -mean)
-        self._sum += value
-        if self._left is not None:
-            self._left -= 1
-            # Rounding must not decide what lies on the bound; that is left to the end.
-            self.is_kept = self._sum + self._left * self._least > _ROUNDING
-            self.is_broken = self._sum + self._left * self._most < -_ROUNDING
-        self.is_kept |= self._for.is_won and not self.is_broken
-        self.is_broken |= self._against.is_won and not self.is_kept
-
-
-class _Capital:
-    """Money won by betting that values are greater than somebody says; whoever is right loses none in the mean.
-
-    If the mean of the values that are left is at most what is said, the capital is a supermartingale from 1, and ever
-    reaches 1 / error_rate with a chance of at most error_rate (Ville's inequality): one may look at any time.
-
-    Source: Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, J. R. Statist. Soc. B 86
-    (2024): capital processes, bets of several sizes side by side, and sampling without replacement.
-    """
-
-    def __init__(self, least: float, error_rate: float) -> None:
-        self._least = least
-        self._needed = len(_BETS) / error_rate
-        self._capitals = [1.0] * len(_BETS)
-        self.is_won = False
-
-    def bet(self, value: float, mean: float) -> None:
-        """Bet on a value before which its mean was said to be at most so much."""
-        room = mean - self._least
-        if room > _ROUNDING:
-            # From -1, where all of the largest bet is lost.
-            gain = max(-1.0, (value - mean) / room)
-            self._capitals = [capital * (1.0 + bet * gain) for capital, bet in zip(self._capitals, _BETS, strict=True)]
-            self.is_won = self.is_won or sum(self._capitals) >= self._needed

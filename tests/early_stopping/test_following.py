@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel.gates.early_stopping import Decision, EarlyStopping, RecordScores
+from evalsi_early_stopping.following import FollowedGates
+from evalsi_kernel.gates.early_stopping import Decision, RecordScores
 from evalsi_kernel.gates.spec import GateSpec
 from tests.kernel.gates.gate_parts import gate, judged, passes
 
 RANGES = {"a": (0.0, 1.0), "b": (0.0, 1.0), "a.pass@2": (0.0, 1.0), "a.pass^2": (0.0, 1.0), "points": (0.0, 10.0)}
 
 
-def stopping(*gates: GateSpec | None, records: int | None = 1000, **keys: Any) -> EarlyStopping:
-    return EarlyStopping(gates, RANGES, records=records, **keys)
+def stopping(*gates: GateSpec | None, records: int | None = 1000, **keys: Any) -> FollowedGates:
+    return FollowedGates(gates, RANGES, records=records, **keys)
 
 
-def fed(test: EarlyStopping, values: Sequence[float], metric: str = "a") -> Decision | None:
+def fed(test: FollowedGates, values: Sequence[float], metric: str = "a") -> Decision | None:
     """The decision of the first gate at the moment when all are decided, or at the end."""
     for value in values:
         test.add({metric: RecordScores((value,))})
