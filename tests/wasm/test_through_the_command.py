@@ -14,6 +14,7 @@ import pytest
 from evalsi_cli.commands.catalog import listing, pack_json, pack_lines
 from evalsi_cli.listing import Wanted
 from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.extensions import Extensions, runtime_launch
 from evalsi_kernel.manifests import load_manifest
 from evalsi_wasm.plugin import MAX_INSTANCES, evalsi_runtime
 from tests.cli.running import QA, Done, evalsi, write_jsonl
@@ -172,3 +173,11 @@ def test_wasmtime_is_loaded_by_the_runner_only() -> None:
     code = "import sys, evalsi_wasm.plugin; print([name for name in sys.modules if name.startswith('wasmtime')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_without_the_extension_a_run_says_what_to_install() -> None:
+    pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
+    with pytest.raises(EvalsiError) as raised:
+        runtime_launch(pack, Extensions())
+    assert raised.value.message == 'No extension provides "wasm" (runtimes).'
+    assert raised.value.mend == "Install it: pip install 'evalsi-wasm'"

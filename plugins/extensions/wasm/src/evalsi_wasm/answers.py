@@ -68,6 +68,8 @@ def settled(outcome: Any, admitted: frozenset[str]) -> list[Any]:
         outcome: one element of an answer's list.
         admitted: the kinds that this call may give.
     """
+    if _is_plain(outcome) and "scored" in admitted:
+        return list(outcome)
     if not isinstance(outcome, list) or len(outcome) != 2 or not isinstance(outcome[0], str):
         return failed(bad_answer("has an outcome that is not [kind, payload]").error)
     kind, payload = outcome
@@ -103,6 +105,17 @@ def _settled_map(kind: str, payload: dict[str, Any]) -> list[Any]:
 def failed(error: WireError) -> list[Any]:
     """The outcome of a record that could not be scored."""
     return ["error", error.to_body()]
+
+
+def _is_plain(outcome: Any) -> bool:
+    """Whether an outcome is one score with nothing beside its verdict, which most are, and needs no other look."""
+    if type(outcome) is not list or len(outcome) != 2 or outcome[0] != "scored":
+        return False
+    payload = outcome[1]
+    if type(payload) is not list or len(payload) != 1 or type(payload[0]) is not dict or len(payload[0]) != 1:
+        return False
+    ((key, verdict),) = payload[0].items()
+    return type(verdict) is bool if key == "passed" else key == "value" and type(verdict) is float and isfinite(verdict)
 
 
 def _score_problem(payload: Any) -> str:

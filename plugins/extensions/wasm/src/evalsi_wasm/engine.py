@@ -50,7 +50,8 @@ class Clock:
         """Let time pass for guests while this lasts."""
         with self._changed:
             self._running += 1
-            self._changed.notify()
+            if self._running == 1:
+                self._changed.notify()
         try:
             yield
         finally:

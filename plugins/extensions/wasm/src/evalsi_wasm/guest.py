@@ -5,6 +5,7 @@ It belongs to one thread at a time. It must not know what a body says.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from wasmtime import Func, Memory, Store
@@ -32,9 +33,8 @@ class Guest:
         self._store.set_limits(
             memory_size=loaded.limits.memory_bytes, instances=1, memories=1, table_elements=1_000_000
         )
-        self._limit(START_S, 1)
         try:
-            with loaded.clock.counting():
+            with self._bounded(START_S, 1):
                 exports = loaded.linker.instantiate(self._store, loaded.module).exports(self._store)
         except Exception as error:
             fault = self._fault(error, START_S, None).error
@@ -51,7 +51,8 @@ class Guest:
 
     def describe(self) -> bytes:
         """What the module says of itself."""
-        return self._taken(self._called(DESCRIBE, START_S, 1))
+        with self._bounded(START_S, 1):
+            return self._taken(self._called(DESCRIBE, START_S))
 
     def call(self, function: str, body: bytes, *, seconds: float, records: int = 1) -> bytes:
         """Hand a body to a function of the module; returns its answer's bytes.
@@ -65,36 +66,38 @@ class Guest:
         Raises:
             GuestFault: it stopped, was stopped, or gave no answer.
         """
-        place = self._called(ALLOC, seconds, records, len(body)) & 0xFFFFFFFF
-        if not place:
-            raise out_of_memory(f"has no room for {len(body):,} bytes", self._bounds(seconds))
-        if place + len(body) > self._memory.data_len(self._store):
-            raise bad_answer(f"to {ALLOC} lies outside of its memory")
-        self._memory.write(self._store, body, place)
-        return self._taken(self._called(function, seconds, records, place, len(body)))
+        with self._bounded(seconds, records):
+            place = self._called(ALLOC, seconds, len(body)) & 0xFFFFFFFF
+            if not place:
+                raise out_of_memory(f"has no room for {len(body):,} bytes", self._bounds(seconds))
+            if place + len(body) > self._memory.data_len(self._store):
+                raise bad_answer(f"to {ALLOC} lies outside of its memory")
+            self._memory.write(self._store, body, place)
+            return self._taken(self._called(function, seconds, place, len(body)))
 
     def _prepare(self) -> None:
         name = self._loaded.name
         try:
-            if INITIALIZE in self._functions:
-                self._called(INITIALIZE, START_S, 1)
-            spoken = self._called(ABI, START_S, 1)
+            with self._bounded(START_S, 1):
+                if INITIALIZE in self._functions:
+                    self._called(INITIALIZE, START_S)
+                spoken = self._called(ABI, START_S)
         except GuestFault as fault:
             raise unusable(name, f"does not start: {fault.error.message.rstrip('.')}", fault.error.mend) from fault
         if spoken != VERSION:
             mend = "Upgrade evalsi-wasm." if spoken > VERSION else f"Build the module for version {VERSION}."
             raise unusable(name, f"speaks version {spoken} of the ABI, and this host version {VERSION}", mend)
 
-    def _limit(self, seconds: float, records: int) -> None:
+    def _bounded(self, seconds: float, records: int) -> AbstractContextManager[None]:
+        """What is called within may take so long, and the steps of so many records."""
         self._store.set_epoch_deadline(ticks(seconds))
         if self._loaded.limits.fuel_per_record:
             self._store.set_fuel(self._loaded.limits.fuel_per_record * records)
+        return self._loaded.clock.counting()
 
-    def _called(self, name: str, seconds: float, records: int, *values: int) -> int:
-        self._limit(seconds, records)
+    def _called(self, name: str, seconds: float, *values: int) -> int:
         try:
-            with self._loaded.clock.counting():
-                result: Any = self._functions[name](self._store, *values)
+            result: Any = self._functions[name](self._store, *values)
         # Also what a callback meets in the guest's memory is the guest's fault.
         except Exception as error:
             raise self._fault(error, seconds, name) from error
