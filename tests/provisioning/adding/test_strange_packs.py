@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from evalsi_kernel.errors import EvalsiError, PackEnvironmentError, PackError
 from evalsi_provisioning import archives
@@ -69,6 +73,28 @@ def test_more_than_the_bounds_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
         unpack(large, tmp_path / "one")
     with pytest.raises(PackError, match="more than 10 entries"):
         unpack(many, tmp_path / "two")
+
+
+@given(st.lists(st.text(max_size=300) | st.from_regex(r"\A[a-c./\\:]{0,12}\Z"), max_size=4))
+@example([""])
+@settings(max_examples=150, deadline=None)
+def test_whatever_an_archive_names_lands_below_its_folder_or_nothing_does(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        outer = Path(folder)
+        for archive in (outer / "a.zip", outer / "a.tar.gz"):
+            inner = outer / "below" / archive.name
+            try:
+                if archive.suffix == ".zip":
+                    strange_zip(archive, dict.fromkeys(names, b"x"))
+                else:
+                    strange_tar(archive, *map(member, names))
+            except (ValueError, UserWarning):
+                # Not even an archive can hold such a name.
+                continue
+            with contextlib.suppress(PackError):
+                unpack(archive, inner)
+        assert {path.name for path in outer.iterdir()} <= {"a.zip", "a.tar.gz", "below"}
+        assert {path.name for path in (outer / "below").glob("*")} <= {"a.zip", "a.tar.gz"}
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.whl", "a.tar", "a.tar.gz", "a.tar.xz", "a.tar.bz2"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
 import socket
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from evalsi_provisioning import confined_start
 from evalsi_provisioning.admission import holding
 from evalsi_provisioning.confinement import this_host
 from evalsi_provisioning.permissions import DECLARED, ENFORCED, Host, Permissions, permissions_of, shown, widened
-from tests.cli.running import evalsi, write_jsonl
+from tests.cli.running import EVALSI, evalsi, write_jsonl
 from tests.provisioning.adding.third_party import added, recorded, write_pack
 
 HOST = this_host()
@@ -189,6 +191,21 @@ def test_without_grants_and_without_a_terminal_it_says_what_to_pass(project: Pat
     assert "network" in unknown.err
     assert evalsi("plugins", "add", folder, "--no-start", "--grant", "network,secrets", cwd=project).code == 0
     assert recorded(project)["acme/style"]["granted"]["network"] == ["api.acme.test"]
+
+
+@pytest.mark.parametrize(("answer", "is_added"), [("y", True), ("n", False), ("", False)])
+def test_at_a_terminal_a_person_is_asked(answer: str, is_added: bool, project: Path, tmp_path: Path) -> None:
+    folder = write_pack(tmp_path / "style", more='[permissions]\nsecrets = ["ACME_KEY"]\n')
+    ours, theirs = pty.openpty()
+    command = [EVALSI, "plugins", "add", str(folder), "--no-start"]
+    with subprocess.Popen(command, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE) as asking:
+        os.write(ours, f"{answer}\n".encode())
+        _, told = asking.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert b"Grant acme/style secrets? [y/N]" in told
+    assert (project / "evalsi.lock").exists() is is_added
+    assert asking.returncode == (0 if is_added else 1)
 
 
 def test_an_update_that_asks_for_more_has_to_be_granted_again(project: Path, tmp_path: Path) -> None:

@@ -218,14 +218,13 @@ def _staging(project: Path) -> Iterator[Path]:
     staging = project / PROJECT_PACKS / f".adding-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         staging.mkdir(parents=True)
+        yield staging
     except OSError as error:
         raise PackError(
-            f"{staging.parent} cannot be written: {error.strerror}.",
+            f"{staging.parent} cannot be written: {error.strerror or error}.",
             "Make that folder writable, or free some space.",
             code="pack.store",
         ) from error
-    try:
-        yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

@@ -5,6 +5,7 @@ It must not know what a pack is.
 
 from __future__ import annotations
 
+import errno
 import stat
 import tarfile
 import zipfile
@@ -21,6 +22,7 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 MAX_FILES = 10_000
 MAX_BYTES = 256 * 1024 * 1024
 _CHUNK_BYTES = 1 << 20
+_OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
 
 
 class _Member(NamedTuple):
@@ -60,6 +62,10 @@ def unpack(archive: Path, folder: Path) -> None:
                     out.write(chunk)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise _refusal(archive, f"holds {Path(str(error.filename)).name} twice") from error
+    except OSError as error:
+        if error.errno not in _OF_NAMES:
+            raise
+        raise _refusal(archive, "holds a name that no file can have here") from error
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, ValueError, RuntimeError) as error:
         raise _refusal(archive, f"cannot be read: {error or 'it is cut off'}") from error
 
@@ -71,7 +77,8 @@ def _members(archive: Path) -> Iterator[_Member]:
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                     raise _refusal(archive, f"holds {info.filename}, which is a link or a device")
-                yield _Member(info.filename, None if info.is_dir() else zipped.open(info))
+                is_folder = info.filename.endswith("/")
+                yield _Member(info.filename, None if is_folder else zipped.open(info))
         return
     with tarfile.open(archive, "r:*") as tarred:
         for entry in tarred:
