@@ -13,7 +13,7 @@ import pytest
 
 from evalsi_kernel import paths
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.paths import cache_dir, home_dir, pack_search_path
+from evalsi_kernel.paths import cache_dir, home_dir, is_project_pack, pack_search_path
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,6 +64,18 @@ def test_a_checkout_finds_its_own_packs_after_the_named_ones_and_before_the_user
     monkeypatch.setenv("EVALSI_PLUGIN_PATH", os.pathsep.join(["/a", "", "/b", "/a"]))
     checkout = [ROOT / "plugins" / "packs", ROOT / "adapters"]
     assert pack_search_path() == [Path("/a"), Path("/b"), *checkout, home_dir() / "packs"]
+
+
+def test_the_packs_of_a_project_come_after_the_checkouts_and_only_where_there_are_any(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    without = pack_search_path()
+    (tmp_path / ".evalsi" / "packs").mkdir(parents=True)
+    assert pack_search_path() == [*without[:-1], tmp_path / ".evalsi" / "packs", without[-1]]
+    assert is_project_pack(tmp_path / ".evalsi" / "packs" / "acme+style")
+    assert not is_project_pack(tmp_path / "packs" / "acme+style")
+    assert not is_project_pack(tmp_path / "not.evalsi" / "packs" / "acme+style")
 
 
 @pytest.mark.parametrize("code_lies_in", ["lib/python3.11/site-packages", "."], ids=["in a prefix", "with --target"])

@@ -1,0 +1,43 @@
+"""Which packs have to be admitted before they are launched, and that without an extension for it none of those is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalsi_kernel import extensions as kernel_extensions
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.extensions import Extensions
+from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.pack_info import PackInfo
+from tests.cli.pack_folders import write_pack
+
+
+@pytest.fixture(autouse=True)
+def no_extensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_extensions, "default_extensions", Extensions)
+
+
+def pack_in(folder: Path, name: str) -> PackInfo:
+    pack = write_pack(folder, name, "polite")
+    return load_manifest(pack / "plugin.toml").to_pack(pack)
+
+
+def test_a_pack_of_a_plain_name_asks_nobody(tmp_path: Path) -> None:
+    launch = launch_pack(pack_in(tmp_path, "readability"), None)
+    assert launch.command is not None
+    assert launch.guard is None
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("packs", "acme/style"), (".evalsi/packs", "acme/style"), (".evalsi/packs", "readability")]
+)
+def test_a_publishers_pack_and_any_of_a_project_is_not_launched_where_nothing_admits_it(
+    folder: str, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="No extension provides admission") as refused:
+        launch_pack(pack_in(tmp_path / folder, name), None)
+    assert refused.value.code == "config.no_extension"
+    assert "evalsi-provisioning" in refused.value.mend
