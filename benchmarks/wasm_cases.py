@@ -69,7 +69,7 @@ def throughput(bench: Bench) -> Iterator[Row]:
     encoded = [pack(wire) for wire in records(RECORDS)]
     arrays = batches(encoded)
     size = f"{len(encoded[0]):,} B"
-    for evaluator, wasm, budget in (("noop", module, 0.5), ("word-count", WORDS, 0.5)):
+    for evaluator, wasm, budget in (("noop", module, 0.3), ("word-count", WORDS, 0.3)):
         ours, theirs = [], []
         pairs = [
             opened(

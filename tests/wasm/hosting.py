@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from evalsi_protocol.channels import FdChannel, MemoryChannel, memory_pair
 from evalsi_protocol.frames import Frame, FrameReader, Kind
@@ -98,6 +99,14 @@ async def _serve(one: Served, channel: MemoryChannel, instances: int) -> None:
             await asyncio.sleep(0)
         await session.wire.is_over.wait()
     channel.close()
+
+
+def pinged(kernel: KernelEnd) -> list[dict[str, Any]]:
+    """What the pack says that it is doing."""
+    answer = kernel.ask("ping", {})
+    assert isinstance(answer, dict)
+    running: list[dict[str, Any]] = answer["running"]
+    return running
 
 
 class Raw:

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.protocol.kernel_end import KernelEnd, texts
-from tests.wasm.hosting import LIMITS, WORDS, hosting
+from tests.protocol.kernel_end import texts
+from tests.wasm.hosting import LIMITS, WORDS, hosting, pinged
 from tests.wasm.wat import FOR_EVER, guest, where
-
-
-def pinged(kernel: KernelEnd) -> list[dict[str, Any]]:
-    answer = kernel.ask("ping", {})
-    assert isinstance(answer, dict)
-    running: list[dict[str, Any]] = answer["running"]
-    return running
 
 
 @pytest.mark.abi("WAB-9")

@@ -11,8 +11,8 @@ from evalsi_protocol.errors import WireError
 from evalsi_protocol.greeting import kernel_hello
 from evalsi_protocol.methods import ITEM_RUNS
 from tests.protocol.kernel_end import KernelEnd, code_of, texts
-from tests.wasm.hosting import WORDS, hosting, running
-from tests.wasm.wat import FOR_EVER, guest
+from tests.wasm.hosting import WORDS, hosting, pinged, running
+from tests.wasm.wat import FOR_EVER, guest, where
 
 RECORDS: list[dict[str, Any]] = [
     {"id": "same", "output": " The  quick\nfox ", "reference": "the quick fox"},
@@ -132,12 +132,9 @@ def test_the_runner_ends_when_its_kernel_goes_away_in_the_middle_of_a_record(tmp
         kernel.hello()
         kernel.open(1, "tested")
         kernel.start("score", {"sessions": [1], "records": texts("a")})
-        pinged: list[Any] = []
-        while not pinged:
-            answer = kernel.ask("ping", {})
-            assert isinstance(answer, dict)
-            pinged = answer["running"]
-        assert (pinged[0]["session"], pinged[0]["index"]) == (1, 0)
+        while not (running_now := pinged(kernel)):
+            pass
+        assert (running_now[0]["session"], running_now[0]["index"]) == (1, 0)
         assert process.poll() is None
 
 
@@ -152,3 +149,14 @@ def test_a_request_that_is_cancelled_is_answered_at_once_although_the_module_goe
         assert isinstance(answer, WireError)
         assert answer.code == "protocol.cancelled"
         assert kernel.items[request] == []
+
+
+def test_what_is_held_back_goes_before_the_answer_to_a_ping(tmp_path: Path) -> None:
+    quick_then_slow = guest(where("!", FOR_EVER))
+    with hosting(quick_then_slow, tmp_path) as kernel:
+        kernel.open(1, "tested", record_timeout_s=1)
+        request = kernel.start("score", {"sessions": [1], "records": texts("a", "b!")})
+        while not any(running["index"] == 1 for running in pinged(kernel)):
+            assert request not in kernel.answers
+        assert [index for _, index, _, _ in kernel.items[request]] == [0]
+        kernel.wait_for(request)

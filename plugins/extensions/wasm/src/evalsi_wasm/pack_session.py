@@ -65,6 +65,7 @@ class PackSession:
         self._opened: dict[int, Opened] = {}
         self._states: dict[int, list[Any]] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._jobs: set[Job] = set()
         self._takes_runs = False
 
     def _begin(self, request: RequestReceived) -> None:
@@ -117,6 +118,9 @@ class PackSession:
         return pack_hello(major, self._served.name, self._served.version, can, window=WINDOW)
 
     async def _ping(self, request: RequestReceived) -> dict[str, Any]:
+        # What is held back goes before the answer.
+        for job in self._jobs:
+            job.flush()
         return {"running": self._calls.running()}
 
     async def _describe(self, request: RequestReceived) -> dict[str, Any]:
@@ -144,7 +148,11 @@ class PackSession:
         counts: Counter[str] = Counter()
         for session, one in opened:
             job = self._job(request, session, one, records, packed)
-            await job.score()
+            self._jobs.add(job)
+            try:
+                await job.score()
+            finally:
+                self._jobs.discard(job)
             counts += job.counts
         return {"outcomes": dict(counts)}
 

@@ -6,9 +6,10 @@ It runs on the session's event loop; only calls of the module leave it. It must 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from evalsi_protocol.errors import WireError
@@ -20,6 +21,8 @@ from evalsi_wasm.items import body_of
 from evalsi_wasm.module import PLAN, REDUCE, SCORE
 from evalsi_wasm.request_body import Refused
 
+HELD_S = 0.01
+"""How long outcomes may wait for others, since each way from a thread to the loop takes a turn of the interpreter."""
 _Result = TypeVar("_Result")
 
 
@@ -64,6 +67,7 @@ class Job:
         takes_runs: bool = False,
     ) -> None:
         self.counts: Counter[str] = Counter()
+        self._held: deque[tuple[Sequence[int], Sequence[list[Any]]]] = deque()
         self._ways = ways
         self._about = about
         self._request, self._session = about
@@ -100,13 +104,23 @@ class Job:
 
     async def _compute(self, places: list[int]) -> None:
         task = self._task(SCORE, places, "outcomes", OF_DATASET if self._opened.is_of_dataset else OF_RECORD)
-        loop = asyncio.get_running_loop()
+        loop, told_at = asyncio.get_running_loop(), monotonic()
 
         def work() -> None:
+            nonlocal told_at
             for start, outcomes in self._ways.calls.outcomes(task, self._is_wanted):
-                loop.call_soon_threadsafe(self._tell, places[start : start + len(outcomes)], outcomes)
+                self._held.append((places[start : start + len(outcomes)], outcomes))
+                if monotonic() - told_at > HELD_S:
+                    told_at = monotonic()
+                    loop.call_soon_threadsafe(self.flush)
 
         await in_thread(self._ways.executor, work)
+        self.flush()
+
+    def flush(self) -> None:
+        """Tell of what is held back; on the session's event loop."""
+        while self._held:
+            self._tell(*self._held.popleft())
 
     async def _judge(self, places: list[int]) -> None:
         """Each record waits for its own replies only."""
