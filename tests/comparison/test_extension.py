@@ -29,6 +29,7 @@ def test_the_extension_file_names_the_module_and_what_it_provides() -> None:
     declared = tomllib.loads(resources.files("evalsi_comparison").joinpath("extension.toml").read_text("utf-8"))
     assert (declared["extension"], declared["name"], declared["module"]) == (1, "comparison", plugin.__name__)
     assert list(declared["provides"]["commands"]) == ["compare"]
+    assert declared["provides"]["baselines"] is True
 
 
 def test_asking_for_the_flags_loads_no_library_of_pages_and_no_numpy() -> None:

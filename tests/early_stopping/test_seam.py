@@ -9,7 +9,7 @@ import pytest
 
 from evalsi_early_stopping.following import FollowedGates
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import default_extensions, early_stopping
+from evalsi_kernel.extensions import default_extensions, stopping_rule
 from tests.kernel.gates.gate_parts import gate
 from tests.providers import Provider, fixed
 from tests.runs.running import executed, model_of, write_spec
@@ -24,9 +24,8 @@ def vendor() -> Any:
 
 
 def test_the_kernel_finds_the_test_by_its_hook() -> None:
-    test = early_stopping(
-        [gate(min=0.5)], {"a": (0.0, 1.0)}, default_extensions(), records=10, trials=1, error_rate=0.05
-    )
+    rule = stopping_rule(default_extensions())
+    test = rule([gate(min=0.5)], {"a": (0.0, 1.0)}, records=10, trials=1, error_rate=0.05)
 
     assert isinstance(test, FollowedGates)
     assert (test.obstacle, test.is_decided, test.decisions) == (None, False, [None])

@@ -25,18 +25,15 @@ MANIFEST = "extension.toml"
 FORMAT = 1
 
 _NAMES = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_ALONE = ("stdin", "environments", "judge_cache", "batches", "price_files", "admission", "gate_warnings", "conditions")
 _KINDS: dict[str, dict[str, Any]] = {
+    **{kind: {"type": "boolean"} for kind in (*_ALONE, "baselines", "early_stopping")},
     "schemes": _NAMES,
     "suffixes": _NAMES,
     "intervals": _NAMES,
     "connectors": _NAMES,
     "runtimes": _NAMES,
     "commands": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
-    "stdin": {"type": "boolean"},
-    "admission": {"type": "boolean"},
-    "gate_warnings": {"type": "boolean"},
-    "conditions": {"type": "boolean"},
-    "early_stopping": {"type": "boolean"},
 }
 
 

@@ -37,7 +37,8 @@ def hooks_of(info: ExtensionInfo) -> pluggy.PluginManager:
         manager.check_pending()
     except pluggy.PluginValidationError as cause:
         detail = " ".join(str(cause).split())
-        raise ConfigError(f"{whose} does not fit: {detail}.", _upgrade(info), code="config.extension") from cause
+        mend = f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
+        raise ConfigError(f"{whose} does not fit: {detail}.", mend, code="config.extension") from cause
     return manager
 
 
@@ -56,7 +57,3 @@ def _check_names(whose: str, members: dict[str, Any], specified: Sequence[str]) 
             raise ConfigError(
                 f"{whose} defines {name} without marking it.", "Put @hookimpl above it.", code="config.extension"
             )
-
-
-def _upgrade(info: ExtensionInfo) -> str:
-    return f"Upgrade {info.distribution} and Evals.si to versions that fit each other."

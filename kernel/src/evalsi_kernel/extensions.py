@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
 from evalsi_kernel.data_path import check_path
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.gates.baseline import Measured
     from evalsi_kernel.gates.conditions import ConditionLanguage
-    from evalsi_kernel.gates.early_stopping import EarlyStopping
-    from evalsi_kernel.gates.spec import GateSpec
+    from evalsi_kernel.gates.early_stopping import StoppingRule
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.launch import Launch
     from evalsi_kernel.pack_info import PackInfo
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.target import Lent, Target, TargetSettings
 
 # Part of the index's key; raise it whenever the index or the rules of extension.toml change.
-_FORMAT = 2
+_FORMAT = 3
 MODEL_TARGET = "model"
 """The target that asks a model through any connector."""
 # What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
@@ -55,6 +55,7 @@ _BROUGHT_BY = {
     ("connectors", ""): "evalsi-connectors",
     ("environments", ""): "evalsi-provisioning",
     ("conditions", ""): "evalsi-cel",
+    ("baselines", ""): "evalsi-comparison",
     ("early_stopping", ""): "evalsi-early-stopping",
     ("batches", ""): "evalsi-batches",
     ("targets", ""): "evalsi-targets",
@@ -158,8 +159,7 @@ def open_source(uri: str, extensions: Extensions) -> Source:
         DatasetError: the reader cannot open it.
     """
     kind, name = _reader_of(uri, extensions)
-    source: Source = _asked(extensions, kind, name, "evalsi_open_source", uri=uri)
-    return source
+    return cast("Source", _asked(extensions, kind, name, "evalsi_open_source", uri=uri))
 
 
 def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
@@ -168,8 +168,7 @@ def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
     Raises:
         ConfigError: `config.no_extension`; there is none of that name. Also as `Extensions.load` raises.
     """
-    method: IntervalMethod = _asked(extensions, "intervals", name, "evalsi_interval_method", name=name)
-    return method
+    return cast("IntervalMethod", _asked(extensions, "intervals", name, "evalsi_interval_method", name=name))
 
 
 def gate_warnings(
@@ -187,8 +186,7 @@ def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
     Raises:
         ConfigError: no extension provides it, or it cannot be made. Also as `Extensions.load` raises.
     """
-    made: Connector = _asked(extensions, "connectors", settings.provider, "evalsi_connector", settings=settings)
-    return made
+    return cast("Connector", _asked(extensions, "connectors", settings.provider, "evalsi_connector", settings=settings))
 
 
 def target_kind(name: str, extensions: Extensions) -> str:
@@ -209,28 +207,24 @@ def target_kind(name: str, extensions: Extensions) -> str:
 def target_options(name: str, extensions: Extensions) -> type[BaseModel]:
     """The model of a target's own keys. Raises as `target_kind` and `connector` do."""
     kind = target_kind(name, extensions)
-    made: type[BaseModel] = _asked(extensions, "targets", kind, "evalsi_target_options", connector=name)
-    return made
+    return cast("type[BaseModel]", _asked(extensions, "targets", kind, "evalsi_target_options", connector=name))
 
 
 def open_target(settings: TargetSettings, lent: Lent, extensions: Extensions) -> Target:
     """What a run asks for outputs; within the event loop that will use it. Raises as `connector` does."""
     kind = target_kind(settings.connector, extensions)
-    made: Target = _asked(extensions, "targets", kind, "evalsi_target", settings=settings, lent=lent)
-    return made
+    return cast("Target", _asked(extensions, "targets", kind, "evalsi_target", settings=settings, lent=lent))
 
 
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
     """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
-    made: Command = _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit)
-    return made
+    return cast("Command", _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit))
 
 
 def judge_cache(on_note: Callable[[str], None], extensions: Extensions, *, may_write: bool) -> JudgeCache:
     """The cache of replies. Raises as `connector` does."""
     given = {"on_note": on_note, "may_write": may_write}
-    made: JudgeCache = _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", **given)
-    return made
+    return cast("JudgeCache", _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", **given))
 
 
 def batches_of(
@@ -242,47 +236,38 @@ def batches_of(
 ) -> Batches:
     """The batches of a model, which are not opened yet. Raises as `connector` does."""
     given = {"identity": identity, "connector": connector, "kept": kept, "on_note": on_note}
-    made: Batches = _asked(extensions, "batches", ONLY_ONE, "evalsi_batches", **given)
-    return made
+    return cast("Batches", _asked(extensions, "batches", ONLY_ONE, "evalsi_batches", **given))
 
 
 def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
     """What builds the environments of packs. Raises as `connector` does."""
-    made: EnvironmentBuilder = _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder")
-    return made
+    return cast("EnvironmentBuilder", _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder"))
 
 
 def runtime_launch(pack: PackInfo, extensions: Extensions) -> Launch:
     """How a pack comes to life that is no Python code. Raises as `connector` does."""
-    made: Launch = _asked(extensions, "runtimes", pack.runtime, "evalsi_runtime", pack=pack)
-    return made
+    return cast("Launch", _asked(extensions, "runtimes", pack.runtime, "evalsi_runtime", pack=pack))
 
 
 def admission(pack: PackInfo, extensions: Extensions) -> Callable[[Launch], Launch]:
     """What holds a third party's pack to what it may do. Raises as `connector` does, and where it is not admitted."""
-    made: Callable[[Launch], Launch] = _asked(extensions, "admission", ONLY_ONE, "evalsi_admission", pack=pack)
-    return made
+    return cast("Callable[[Launch], Launch]", _asked(extensions, "admission", ONLY_ONE, "evalsi_admission", pack=pack))
 
 
 def condition_language(extensions: Extensions) -> ConditionLanguage:
     """What reads the conditions of gates and evaluators. Raises as `connector` does."""
-    made: ConditionLanguage = _asked(extensions, "conditions", ONLY_ONE, "evalsi_condition_language")
-    return made
+    return cast("ConditionLanguage", _asked(extensions, "conditions", ONLY_ONE, "evalsi_condition_language"))
 
 
-def early_stopping(
-    gates: Sequence[GateSpec | None],
-    ranges: Mapping[str, tuple[float, float]],
-    extensions: Extensions,
-    *,
-    records: int,
-    trials: int,
-    error_rate: float,
-) -> EarlyStopping:
-    """The test that ends a run once its gates are decided. Raises as `connector` does."""
-    given = {"gates": gates, "ranges": ranges, "records": records, "trials": trials, "error_rate": error_rate}
-    made: EarlyStopping = _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_early_stopping", **given)
-    return made
+def read_baseline(extensions: Extensions, path: Path, name: str, paired: Collection[str]) -> Measured:
+    """What a results file says that a gate compares with. Raises as `connector` does, and where it cannot be used."""
+    hook = "evalsi_read_baseline"
+    return cast("Measured", _asked(extensions, "baselines", ONLY_ONE, hook, path=path, name=name, paired=paired))
+
+
+def stopping_rule(extensions: Extensions) -> StoppingRule:
+    """What ends a run once its gates are decided. Raises as `connector` does."""
+    return cast("StoppingRule", _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_stopping_rule"))
 
 
 def price_file(provider: str, extensions: Extensions) -> Path | None:
@@ -293,8 +278,7 @@ def price_file(provider: str, extensions: Extensions) -> Path | None:
 
 def read_prices(path: Path, extensions: Extensions) -> PriceFile:
     """What a file of prices says. Raises as `connector` does."""
-    file: PriceFile = _asked(extensions, "price_files", ONLY_ONE, "evalsi_read_prices", path=path)
-    return file
+    return cast("PriceFile", _asked(extensions, "price_files", ONLY_ONE, "evalsi_read_prices", path=path))
 
 
 def mend_for(kind: str, name: str, extensions: Extensions) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import BaseModel
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.gates.baseline import Measured
     from evalsi_kernel.gates.conditions import ConditionLanguage
-    from evalsi_kernel.gates.early_stopping import EarlyStopping
-    from evalsi_kernel.gates.spec import GateSpec
+    from evalsi_kernel.gates.early_stopping import StoppingRule
     from evalsi_kernel.intervals import IntervalMethod
     from evalsi_kernel.launch import Launch
     from evalsi_kernel.pack_info import PackInfo
@@ -272,26 +272,33 @@ def evalsi_condition_language() -> ConditionLanguage | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_early_stopping(
-    gates: Sequence[GateSpec | None],
-    ranges: Mapping[str, tuple[float, float]],
-    records: int | None,
-    trials: int,
-    error_rate: float,
-) -> EarlyStopping | None:
-    """Give the test that ends a run once its gates are decided, under `stop_when_decided`.
+def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Measured | None:
+    """Read a results file that a gate compares with.
 
-    Asked of the extension whose `extension.toml` says `early_stopping = true`, before anything is scored.
+    Asked of the extension whose `extension.toml` says `baselines = true`, before anything is scored.
 
     Args:
-        gates: of the run, None for one that does not apply.
-        ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
-        records: how many records there are, from 1 up; None where nobody knows.
-        trials: how often each is run, from 1 up.
-        error_rate: the chance of one wrong decision over all gates together, above 0 and below 1.
+        path: of the file.
+        name: as the gate writes it, by which errors call it.
+        paired: the metrics for which the values of records are needed.
 
     Returns:
-        The test, which is fed a record at a time, or None where there can be none after all.
+        What the file says, or None where it is of a form that is not known.
+
+    Raises:
+        ConfigError: `config.baseline`; it is not there, is cut off, or is no results file of a form that is known.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_stopping_rule() -> StoppingRule | None:
+    """Give what ends a run once its gates are decided, under `stop_when_decided`.
+
+    Asked of the extension whose `extension.toml` says `early_stopping = true`, before anything of a run is done.
+
+    Returns:
+        The rule, which makes of a run's gates what is fed a record at a time, or None where there can be none after
+        all.
     """
 
 

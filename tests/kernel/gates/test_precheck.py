@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, condition_language, load_extensions
+from evalsi_kernel.extensions import (
+    Extensions,
+    condition_language,
+    default_extensions,
+    load_extensions,
+    read_baseline,
+)
+from evalsi_kernel.gates.baseline import BaselineReader, Measured
 from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
@@ -30,9 +38,19 @@ COUNT = instance("words", OutputInfo("", "number"), called="length")
 OPEN = instance("mine")
 
 
-def planned(*gates: GateSpec, trials: int = 1, folder: Path = Path(), more: tuple[Instance, ...] = ()) -> GatePlan:
-    instances = (EXACT, JUDGE, COUNT, *more)
-    return plan_gates(gates, instances, trials=trials, folder=folder, language=language_of(Extensions()))
+def installed(path: Path, name: str, paired: Collection[str]) -> Measured:
+    return read_baseline(default_extensions(), path, name, paired)
+
+
+def planned(
+    *gates: GateSpec,
+    trials: int = 1,
+    folder: Path = Path(),
+    more: tuple[Instance, ...] = (),
+    baseline: BaselineReader = installed,
+) -> GatePlan:
+    instances, language = (EXACT, JUDGE, COUNT, *more), language_of(Extensions())
+    return plan_gates(gates, instances, trials=trials, folder=folder, language=language, baseline=baseline)
 
 
 def language_of(extensions: Extensions) -> Callable[[], ConditionLanguage]:
@@ -112,7 +130,7 @@ def baseline_in(folder: Path, **members: Any) -> None:
         "summary": {"confidence_level": 0.95},
     }
     summaries = [numbers(0.5, metric="exact-match").to_dict()]
-    whole = {"schema_version": 1, "manifest": manifest, "summaries": summaries, **members}
+    whole = {"schema_version": 1, "manifest": manifest, "summaries": summaries, "results": [], "records": [], **members}
     (folder / "main.json").write_text(json.dumps(whole), "utf-8")
 
 
@@ -134,6 +152,16 @@ def test_a_baseline_that_cannot_be_used_is_told_once(tmp_path: Path) -> None:
 
     place, why = "gates: spec.gates[0].baseline", "The baseline main.json cannot be read: No such file or directory."
     assert error.message == f"{place} cannot be used: {why}"
+
+
+def test_without_anything_that_reads_baselines_the_gate_says_what_to_install(tmp_path: Path) -> None:
+    baseline_in(tmp_path)
+    compare = gate("exact-match", baseline="main.json", max_drop=0)
+
+    error = refusal(compare, compare, folder=tmp_path, baseline=partial(read_baseline, Extensions()))
+
+    assert error.message == "gates: spec.gates[0].baseline cannot be used: No extension provides baselines."
+    assert error.mend == "Install it: pip install 'evalsi-comparison'"
 
 
 def test_a_baseline_must_hold_the_metric_and_the_slices(tmp_path: Path) -> None:
@@ -165,7 +193,9 @@ def test_a_condition_is_compiled_over_the_names_of_a_manifest(tmp_path: Path) ->
     language = language_of(load_extensions(tmp_path))
     spec = gate("exact-match", min=0, when='source.branch == "main" && trials >= 2')
 
-    plan = plan_gates([spec, gate("exact-match", min=0)], [EXACT], trials=2, folder=tmp_path, language=language)
+    plan = plan_gates(
+        [spec, gate("exact-match", min=0)], [EXACT], trials=2, folder=tmp_path, language=language, baseline=installed
+    )
 
     first, second = plan.conditions
     assert first is not None
@@ -177,7 +207,7 @@ def test_a_condition_is_compiled_over_the_names_of_a_manifest(tmp_path: Path) ->
 def test_a_condition_on_the_branch_can_be_told_where_nobody_knows_the_branch(tmp_path: Path) -> None:
     spec = gate("exact-match", min=0, when='source.branch == "release"')
     language = language_of(load_extensions(tmp_path))
-    plan = plan_gates([spec], [EXACT], trials=1, folder=tmp_path, language=language)
+    plan = plan_gates([spec], [EXACT], trials=1, folder=tmp_path, language=language, baseline=installed)
 
     assert applying(plan, {}) == [None]
     assert applying(plan, {"source": {"commit": "abc"}}) == [None]
@@ -187,8 +217,9 @@ def test_a_condition_on_the_branch_can_be_told_where_nobody_knows_the_branch(tmp
 def test_a_condition_that_cannot_be_read_is_one_of_the_problems(tmp_path: Path) -> None:
     specs = [gate("exact-match", min=0, when="trails > 2"), gate("nothing", min=0)]
 
+    language = language_of(load_extensions(tmp_path))
     with pytest.raises(ConfigError) as caught:
-        plan_gates(specs, [EXACT], trials=2, folder=tmp_path, language=language_of(load_extensions(tmp_path)))
+        plan_gates(specs, [EXACT], trials=2, folder=tmp_path, language=language, baseline=installed)
 
     assert "gates[0].when cannot be used: The condition `trails > 2` cannot be read" in caught.value.message
     assert 'Did you mean "trials"?' in caught.value.message

@@ -1,23 +1,14 @@
-"""What a gate compares with: a results file read for its means, and for values by record where pairs are needed.
+"""The sides of a comparison with a baseline: means, values by record where pairs are needed, and how they were made.
 
-It must not know what a gate says of the difference.
+It must not know what a gate says of the difference, nor how a results file is read: an extension does
+(`evalsi-comparison`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.results_members import members
-from evalsi_kernel.summaries import Summary
-
-_CODE = "config.baseline"
-_MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
-_SCHEMA_VERSION = 1
-_LONG = ("results", "records", "judge_replies")
-_HEADS = {"schema_version", "manifest", "summaries"}
 
 
 class RecordValues:
@@ -88,69 +79,29 @@ class Measured(NamedTuple):
     level: float
 
 
-def measured(manifest: Mapping[str, Any], summaries: Sequence[Summary], values: Mapping[str, RecordValues]) -> Measured:
-    """This run's own side.
-
-    Args:
-        manifest: as it goes into results.json.
-        summaries: of the whole run.
-        values: of each metric of `GatePlan.paired_metrics`.
-    """
-    return _side("this run", manifest, [one.to_dict() for one in summaries], [], values)
+BaselineReader = Callable[[Path, str, Collection[str]], Measured]
+"""Reads a results file: its path, as the gate writes it, and the metrics for which the values of records are needed."""
 
 
-def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measured:
-    """Read a results file.
-
-    Args:
-        path: of the file.
-        name: as the gate writes it.
-        paired: the metrics for which the values of records are needed; without any, results and records are not kept.
-
-    Raises:
-        ConfigError: `config.baseline`; it is not there, or no results file of a form that is known.
-    """
-    head: dict[str, Any] = {}
-    values = {metric: RecordValues() for metric in paired}
-    try:
-        for member, value in members(path, _LONG):
-            if member not in _LONG:
-                head[member] = value
-            elif member == "results" and values:
-                _take(value, values)
-            elif head.keys() >= _HEADS and (not values or any(map(len, values.values()))):
-                break  # the rest of the file, which may be long, holds nothing that is needed
-        if head["schema_version"] != _SCHEMA_VERSION:
-            raise ValueError(f"its form is {head['schema_version']!r}, and {_SCHEMA_VERSION} is known here")
-        return _side(name, head["manifest"], head["summaries"], head.get("slices") or [], values)
-    except OSError as error:
-        raise ConfigError(
-            f"The baseline {name} cannot be read: {error.strerror or error}.", "Check the path.", code=_CODE
-        ) from error
-    except KeyError as error:
-        raise ConfigError(f"The baseline {name} is no results file: it has no {error}.", _MEND, code=_CODE) from error
-    except ValueError as error:
-        raise ConfigError(f"The baseline {name} is no results file: {error}.", _MEND, code=_CODE) from error
-    except (TypeError, AttributeError) as error:
-        what = "a part of it is not of the form of one"
-        raise ConfigError(f"The baseline {name} is no results file: {what}.", _MEND, code=_CODE) from error
-
-
-def _take(result: Mapping[str, Any], values: Mapping[str, RecordValues]) -> None:
-    for score in result.get("scores", ()):
-        wanted = values.get(score["name"])
-        value = score.get("passed", score.get("value"))
-        if wanted is not None and value is not None:
-            wanted.add(result["record_id"], float(value))
-
-
-def _side(
+def side(
     name: str,
     manifest: Mapping[str, Any],
     summaries: Iterable[Mapping[str, Any]],
     slices: Iterable[Mapping[str, Any]],
     values: Mapping[str, RecordValues],
 ) -> Measured:
+    """One side, from what a results file says or will say.
+
+    Args:
+        name: how a sentence calls it: the path as the gate writes it, or "this run".
+        manifest: of the run, as JSON.
+        summaries: of the whole run, as JSON.
+        slices: of its parts, as JSON.
+        values: metric → values by record, of those metrics for which pairs are needed.
+
+    Raises:
+        KeyError: something is missing; also TypeError or AttributeError where it is not of the form of a results file.
+    """
     dataset = manifest["dataset"]
     judge = manifest.get("judge")
     return Measured(
@@ -166,6 +117,4 @@ def _side(
 
 
 def _means(summaries: Iterable[Mapping[str, Any]]) -> dict[str, Mean]:
-    return {
-        one["metric"]: Mean(one["mean"], one["n"], one["errors"], one["skipped"], one["evaluator"]) for one in summaries
-    }
+    return {one["metric"]: Mean(*(one[field] for field in Mean._fields)) for one in summaries}

@@ -6,7 +6,10 @@ It must not know the test: it is in an extension (`evalsi-early-stopping`), load
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from evalsi_kernel.gates.spec import GateSpec
 
 
 class RecordScores(NamedTuple):
@@ -34,7 +37,7 @@ class Decision(NamedTuple):
 
 
 class EarlyStopping(Protocol):
-    """Follows the gates of a run; an extension provides it.
+    """Follows the gates of a run.
 
     Records must be fed in the order in which the run takes them up, which is a shuffled one, and not in the order in
     which they are done: what is quick is no sample.
@@ -58,3 +61,26 @@ class EarlyStopping(Protocol):
     @property
     def is_decided(self) -> bool:
         """Whether every gate is decided, so that the run may stop."""
+
+
+class StoppingRule(Protocol):
+    """Makes what follows the gates of a run; an extension provides it."""
+
+    def __call__(
+        self,
+        gates: Sequence[GateSpec | None],
+        ranges: Mapping[str, tuple[float, float]],
+        *,
+        records: int | None,
+        trials: int,
+        error_rate: float,
+    ) -> EarlyStopping:
+        """Begin with the first record.
+
+        Args:
+            gates: as `verdicts.applying` gives them, None for one that does not apply.
+            ranges: metric → (minimum, maximum) of its values, as `GatePlan.ranges`.
+            records: how many records there are, from 1 up; None where nobody knows.
+            trials: how often each is run, from 1 up.
+            error_rate: the chance of one wrong decision over all gates together, above 0 and below 1.
+        """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.baseline import Measured, read_baseline
+from evalsi_kernel.gates.baseline import BaselineReader, Measured
 from evalsi_kernel.gates.bounds import OF_THE_MEAN
 from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition, ConditionLanguage
 from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
@@ -60,6 +60,7 @@ def plan_gates(
     trials: int,
     folder: Path,
     language: Callable[[], ConditionLanguage],
+    baseline: BaselineReader,
 ) -> GatePlan:
     """Check gates against what will run, and make ready what they need.
 
@@ -72,6 +73,7 @@ def plan_gates(
         trials: how often each record runs.
         folder: what the paths of baselines are relative to.
         language: gives what reads conditions; asked where a gate has one.
+        baseline: reads a results file; asked once for each that gates name.
 
     Raises:
         ConfigError: `config.gate`; one error tells all that is wrong, each at its place, such as `spec.gates[1].when`.
@@ -79,12 +81,13 @@ def plan_gates(
     """
     metrics = _declared(instances)
     paired = {gate.metric for gate in gates if gate.significant}
-    planning = _Planning(metrics, any(not one.info.outputs for one in instances), trials)
+    is_open = any(not one.info.outputs for one in instances)
+    planning = _Planning(metrics, is_open, trials, lambda name: baseline(folder / name, name, paired))
     conditions = [planning.condition(gate, index, language) for index, gate in enumerate(gates)]
     for index, gate in enumerate(gates):
         planning.check_metric(gate, index)
         if gate.baseline is not None:
-            planning.check_baseline(gate, index, folder, paired)
+            planning.check_baseline(gate, index, gate.baseline)
     if planning.problems:
         message, mend = told("gates", planning.problems)
         problems = [problem.to_dict() for problem in planning.problems]
@@ -118,7 +121,10 @@ def _has_trials(output: OutputInfo) -> bool:
 class _Planning:
     """What was found so far."""
 
-    def __init__(self, metrics: Mapping[str, OutputInfo], is_open: bool, trials: int) -> None:
+    def __init__(
+        self, metrics: Mapping[str, OutputInfo], is_open: bool, trials: int, read: Callable[[str], Measured]
+    ) -> None:
+        self._read = read
         self._metrics = metrics
         self._is_open = is_open
         self._trials = trials
@@ -169,13 +175,12 @@ class _Planning:
         else:
             self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', mend)
 
-    def check_baseline(self, gate: GateSpec, index: int, folder: Path, paired: set[str]) -> None:
-        name = gate.baseline or ""
+    def check_baseline(self, gate: GateSpec, index: int, name: str) -> None:
         if name in self._unread:
             return
         if name not in self.baselines:
             try:
-                self.baselines[name] = read_baseline(folder / name, name, paired)
+                self.baselines[name] = self._read(name)
             except ConfigError as error:
                 self._unread.add(name)
                 self._add(index, "baseline", f"cannot be used: {error.message.rstrip('.')}", error.mend)

@@ -6,11 +6,18 @@ It must not know a target.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import DatasetError, OutputError, UsageError
-from evalsi_kernel.extension_info import ONLY_ONE
-from evalsi_kernel.extensions import Extensions, condition_language, interval_method, open_source
+from evalsi_kernel.extensions import (
+    Extensions,
+    condition_language,
+    interval_method,
+    open_source,
+    read_baseline,
+    stopping_rule,
+)
 from evalsi_kernel.gates.conditions import EVALUATOR_VARIABLES, Condition
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.intake import Intake
@@ -89,10 +96,11 @@ def _prepared(request: RunRequest, plan: Plan, extensions: Extensions, listener:
         trials=spec.trials,
         folder=request.folder,
         language=lambda: condition_language(extensions),
+        baseline=partial(read_baseline, extensions),
     )
     if spec.stop_when_decided is not None and spec.gates:
         # A run that could not stop early is refused before its records are read, let alone paid for.
-        extensions.plugin_manager_for("early_stopping", ONLY_ONE)
+        stopping_rule(extensions)
     conditions = {
         one.session: condition_language(extensions).compile(one.when, EVALUATOR_VARIABLES)
         for one in plan.instances

@@ -17,7 +17,7 @@ from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
-from evalsi_kernel.extensions import early_stopping, gate_warnings
+from evalsi_kernel.extensions import gate_warnings, stopping_rule
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.request import Listener, Request
@@ -109,10 +109,9 @@ class Running:
             return range(count * trials), None
         numbers = list(range(count))
         random.Random(ORDER_SEED).shuffle(numbers)
-        test = early_stopping(
+        test = stopping_rule(self._prepared.extensions)(
             applying(self._prepared.gates, self._facts()),
             self._prepared.gates.ranges,
-            self._prepared.extensions,
             records=count,
             trials=trials,
             error_rate=spec.stop_when_decided.error_rate,

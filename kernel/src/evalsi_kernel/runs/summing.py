@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.findings import Finding
-from evalsi_kernel.gates.baseline import measured
+from evalsi_kernel.gates.baseline import side
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
@@ -105,7 +105,7 @@ class Summing:
             summaries,
             facts=manifest,
             slices=slices,
-            this_run=measured(manifest, summaries, self._paired.values),
+            this_run=side("this run", manifest, [one.to_dict() for one in summaries], [], self._paired.values),
             decided=self._decided,
             trials=self._spec.trials,
         )

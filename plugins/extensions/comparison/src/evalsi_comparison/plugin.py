@@ -1,11 +1,16 @@
-"""Owns the hook by which the command line finds `compare`.
+"""Owns the hooks by which the command line finds `compare`, and the kernel the reader of baselines.
 
 It must not know how runs are compared.
 """
 
+from collections.abc import Collection
+from pathlib import Path
+
 from evalsi_kernel.commands import Command, Toolkit
+from evalsi_kernel.gates.baseline import Measured
 from evalsi_kernel.hooks import hookimpl
 
+from .baseline import read_baseline
 from .command import Compare
 
 
@@ -13,3 +18,9 @@ from .command import Compare
 def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
     """The command `compare`, or None where the name is another's."""
     return Compare(toolkit) if name == "compare" else None
+
+
+@hookimpl
+def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Measured:
+    """What a results file says that a gate compares with."""
+    return read_baseline(path, name, paired)

@@ -7,6 +7,7 @@ same JSON is read too, at once. It must not know what a result says.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,6 +30,8 @@ class ResultsLines:
 
     Args:
         path: of the file.
+        called: how errors call it; by its path unless given.
+        code: of errors.
 
     Attributes:
         head: everything but the long arrays.
@@ -37,14 +40,16 @@ class ResultsLines:
         ConfigError: the file cannot be read, is cut off, is no results file, or is of a newer version.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, called: str | None = None, code: str = "config.results") -> None:
         self.path = path
+        self._called = called or str(path)
+        self._code = code
         self._document: dict[str, list[msgspec.Raw]] | None = None
         try:
             with path.open("rb") as file:
                 head = self._read_head(file)
         except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}.", _MEND, code="config.results") from error
+            raise ConfigError(f"{self._called} cannot be read: {error.strerror}.", _MEND, code=code) from error
         self.head = self._checked(head)
 
     def elements(self, name: str) -> Iterator[bytes | msgspec.Raw]:
@@ -64,7 +69,7 @@ class ResultsLines:
 
     def damaged(self, what: str, error: Exception) -> ConfigError:
         """What to raise where an element is not what it should be."""
-        return ConfigError(f"{self.path} is damaged: {what}: {error}.", "Write it again.", code="config.results")
+        return ConfigError(f"{self._called} is damaged: {what}: {error}.", "Write it again.", code=self._code)
 
     def _read_head(self, file: BinaryIO) -> Any:
         """The head of a file with a line an element; any other file is kept whole."""
@@ -88,7 +93,8 @@ class ResultsLines:
 
     def _read_document(self, data: bytes) -> Any:
         try:
-            members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+            # An editor may have put a mark of the encoding before it.
+            members = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=dict[str, msgspec.Raw])
             arrays = {
                 name: msgspec.json.decode(members[name], type=list[msgspec.Raw]) for name in LONG & members.keys()
             }
@@ -101,24 +107,24 @@ class ResultsLines:
     def _refused(self, error: Exception) -> ConfigError:
         if "truncated" in str(error):
             return self._cut_off("before its last bracket")
-        return ConfigError(f"{self.path} is no results file: {error}.", _MEND, code="config.results")
+        return ConfigError(f"{self._called} is no results file: {error}.", _MEND, code=self._code)
 
     def _cut_off(self, where: str) -> ConfigError:
         return ConfigError(
-            f"{self.path} is cut off {where}.", "Copy it again, or run the evaluation again.", code="config.results"
+            f"{self._called} is cut off {where}.", "Copy it again, or run the evaluation again.", code=self._code
         )
 
     def _checked(self, head: Any) -> dict[str, Any]:
         version = head.get("schema_version") if isinstance(head, dict) else None
         if isinstance(version, int) and version > KNOWN_VERSION:
             raise ConfigError(
-                f"{self.path} is a results file of version {version}; {KNOWN_VERSION} is the newest known here.",
+                f"{self._called} is a results file of version {version}; {KNOWN_VERSION} is the newest known here.",
                 "Upgrade Evals.si.",
-                code="config.results",
+                code=self._code,
             )
         parts = {"manifest": dict, "summaries": list, "results": list, "records": list}
         if version != KNOWN_VERSION or not all(isinstance(head.get(name), kind) for name, kind in parts.items()):
-            raise ConfigError(f"{self.path} is no results file of Evals.si.", _MEND, code="config.results")
+            raise ConfigError(f"{self._called} is no results file of Evals.si.", _MEND, code=self._code)
         found: dict[str, Any] = head
         return found
 
