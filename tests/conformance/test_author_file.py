@@ -109,3 +109,18 @@ def test_samples_of_the_pack_are_what_it_is_tried_with(tmp_path: Path) -> None:
     row = {"id": "mine", "output": [{"role": "user", "content": "hi"}], "reference": None}
     (pack / "samples.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
     assert checked(pack).conforms
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    ['["skipped", 3]', '["skipped", {"reason": 3}]', '["scored", [3]]', '["scored", {"value": 1}]', '["error", None]',
+     '["scored", [{"value": None}]]', '["scored", [{"name": [], "value": "x"}]]', '["state", {}]', "[{}, {}]"],
+)  # fmt: skip
+def test_outcomes_of_any_form_end_in_a_report_also_where_their_faults_are_waived(outcome: str, tmp_path: Path) -> None:
+    pack = write_pack(tmp_path / "pack", f"return {outcome}")
+    checks = ("answers", "scores", "skips", "odd-records", "cancel", "ping")
+    waivers = [f'[[waivers]]\ncheck = "{check}"\nreason = "It is odd."\n' for check in checks]
+    (pack / "conformance.toml").write_text("".join(waivers), "utf-8")
+    report = checked(pack)
+    assert report.reached[:2] == ("loads", "behaves"), report.failed
+    assert {one.status for one in report.findings if one.check == "answers"} == {"waived"}

@@ -66,7 +66,7 @@ def skips(bench: Bench) -> Iterator[Fault]:
                 mend = "Answer skipped; a record that cannot be judged is never a number."
                 yield Fault(f"a record {record_id} is {outcome.shown()}, not skipped (OUT-2).", mend, evaluator["name"])
             elif need in needs and not _names(outcome, need):
-                what = f"the reason of a record {record_id} is {outcome.payload['reason']!r:.80}."
+                what = f"the reason of a record {record_id} is {_reason(outcome)!r:.80}."
                 yield Fault(what, f"Name {need} in it.", evaluator["name"])
 
 
@@ -194,8 +194,11 @@ def _was_used(outcome: Outcome | None) -> bool:
 
 
 def _names(outcome: Outcome, need: str) -> bool:
-    reason = outcome.payload.get("reason", "") if isinstance(outcome.payload, Mapping) else ""
-    return need.partition(".")[0] in reason
+    return need.partition(".")[0] in _reason(outcome)
+
+
+def _reason(outcome: Outcome) -> str:
+    return str(outcome.payload.get("reason", "")) if isinstance(outcome.payload, Mapping) else ""
 
 
 def has_evaluators_that_ask(bench: Bench) -> None:

@@ -131,8 +131,8 @@ class Trusting:
 def _undeclared(outcome: Outcome, declared: Mapping[str, Mapping[str, Any]], evaluator: str) -> Iterator[str]:
     if outcome.kind != "scored" or not isinstance(outcome.payload, list):
         return
-    for one in outcome.payload:
-        name = one.get("name") or evaluator
+    for one in (each for each in outcome.payload if isinstance(each, Mapping)):
+        name = str(one.get("name") or evaluator)
         output = declared.get(name)
         if output is None:
             yield f'the score "{name}" is not among the declared outputs.'
@@ -141,8 +141,10 @@ def _undeclared(outcome: Outcome, declared: Mapping[str, Mapping[str, Any]], eva
         if kind != output.get("kind"):
             yield f'the score "{name}" is a {kind}, and declared as {output.get("kind")}.'
         elif kind == "number":
-            low, high, value = output.get("minimum"), output.get("maximum"), one["value"]
-            if (low is not None and value < low) or (high is not None and value > high):
+            low, high, value = output.get("minimum"), output.get("maximum"), one.get("value")
+            if not isinstance(value, int | float):
+                yield f'the score "{name}" is {value!r:.60}, which is no number.'
+            elif (low is not None and value < low) or (high is not None and value > high):
                 bounds = f"{'-∞' if low is None else low} to {'∞' if high is None else high}"
                 yield f'the score "{name}" is {value}, outside of {bounds}.'
 
