@@ -265,6 +265,28 @@ def test_doctor_says_what_this_host_enforces(project: Path) -> None:
         assert f"{mark} added packs: {held} to the {kind} that the project granted" in told
 
 
+ON_AN_UNKNOWN_MACHINE = """
+import runpy, sys
+rules = '{"network": true, "files": false, "read": [], "write": [], "home": false}'
+module = runpy.run_path(sys.argv[1])
+module["main"].__globals__["_ARCHITECTURES"].clear()
+module["main"]([rules, "--", *sys.argv[2:]])
+"""
+
+
+def test_on_a_machine_that_is_not_known_a_network_of_its_own_is_the_wall(listening: tuple[int, str]) -> None:
+    start = [sys.executable, "-I", "-S", "-c", ON_AN_UNKNOWN_MACHINE, confined_start.__file__]
+    told = subprocess.run(start, capture_output=True, text=True, timeout=60, check=True)
+    if not json.loads(told.stdout)["network"]:
+        pytest.skip("this host has no user namespaces, so on another machine network would be declared only")
+    connect = f"import socket, os; print(os.getuid()); socket.create_connection(('127.0.0.1', {listening[0]}), 5)"
+    done = subprocess.run(
+        [*start, sys.executable, "-c", connect], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == f"{os.getuid()}\n"
+    assert "Network is unreachable" in done.stderr
+
+
 def test_a_wall_that_is_there_and_cannot_be_put_up_ends_the_process(tmp_path: Path) -> None:
     rules = {"network": False, "files": True, "read": ["/usr"], "write": [], "home": False}
     command = [sys.executable, "-I", "-S", confined_start.__file__, json.dumps(rules), "--", "/no/such/program"]

@@ -41,9 +41,8 @@ def main(arguments: list[str]) -> int:
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     stands = {"network": False, "files": False}
     if rules["network"]:
-        # Either is enough; a container often has the second only.
-        apart = _leave_network()
-        stands["network"] = _refuse_sockets() or apart
+        # The first also keeps it from sockets that are paths, and needs no right; the second is for other machines.
+        stands["network"] = _refuse_sockets() or _leave_network()
     if rules["files"]:
         stands["files"] = _wall_off_files(rules["read"], [*rules["write"], os.getcwd()])
     if not command:
