@@ -7,19 +7,26 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 
 Add = Callable[[str, str], argparse.ArgumentParser]
+LEVELS = ("loads", "behaves", "trustworthy")
 
 
 def configure(add: Add) -> None:
     """Add the actions and their flags."""
-    from .new_pack import configure_new
-    from .pack_check import configure_check
-
-    configure_new(add("new", "write a new pack that runs and conforms, for you to change"))
-    configure_check(add("check", "run the conformance kit over a pack's folder"))
+    new = add("new", "write a new pack that runs and conforms, for you to change")
+    new.add_argument("name", metavar="PUBLISHER/NAME", help="such as acme/readability")
+    new.add_argument("--dir", type=Path, metavar="DIR", help="the folder to make; NAME by default")
+    new.add_argument("--offline", action="store_true", help="lock from uv's own cache only")
+    check = add("check", "run the conformance kit over a pack's folder")
+    check.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
+    check.add_argument("--level", choices=LEVELS, default="trustworthy", help="the last level to check")
+    check.add_argument("--against", type=Path, metavar="DIR|WHEEL", help="the released pack, for the level stable")
+    check.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
+    check.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
 
 
 def run_new(options: argparse.Namespace, toolkit: Toolkit) -> int:

@@ -30,13 +30,6 @@ class Locked(NamedTuple):
     why: str = ""
 
 
-def configure_new(parser: argparse.ArgumentParser) -> None:
-    """Add the flags."""
-    parser.add_argument("name", metavar="PUBLISHER/NAME", help="such as acme/readability")
-    parser.add_argument("--dir", type=Path, metavar="DIR", help="the folder to make; NAME by default")
-    parser.add_argument("--offline", action="store_true", help="lock from uv's own cache only")
-
-
 def run_new(options: argparse.Namespace, _: Toolkit) -> int:
     """Write the pack, lock it, and say how to go on."""
     name = _checked(options.name)

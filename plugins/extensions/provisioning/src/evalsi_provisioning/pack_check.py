@@ -26,15 +26,6 @@ from evalsi_kernel.paths import bundled_packs
 OK, ERROR = 0, 1
 
 
-def configure_check(parser: argparse.ArgumentParser) -> None:
-    """Add the flags."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
-    parser.add_argument("--level", choices=LEVELS[:3], default="trustworthy", help="the last level to check")
-    parser.add_argument("--against", type=Path, metavar="DIR|WHEEL", help="the released pack, for the level stable")
-    parser.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
-
-
 def run_check(options: argparse.Namespace, _: Toolkit) -> int:
     """Check the pack; 0 where it conforms."""
     folder: Path = options.folder.resolve()
