@@ -5,9 +5,13 @@ It must not know an environment. They load apart: none needs another.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.hooks import hookimpl
+from evalsi_kernel.paths import is_project_pack
+
+from . import PROJECT_LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +40,10 @@ def evalsi_environment_builder() -> EnvironmentBuilder:
 
 @hookimpl
 def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
-    """What holds a third party's pack."""
+    """What holds a third party's pack; one that no project has added or names is its user's own, and runs as it is."""
+    if not is_project_pack(pack.folder) and not os.path.exists(PROJECT_LOCK):
+        # Whoever works on a pack does not wait for pydantic, which reads evalsi.lock.
+        return _as_it_is
     from .admission import admit
 
     return admit(pack)
@@ -48,3 +55,7 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
     from .program_runtime import RUNTIME, program_launch
 
     return program_launch(pack) if pack.runtime == RUNTIME else None
+
+
+def _as_it_is(launch: Launch) -> Launch:
+    return launch

@@ -20,9 +20,10 @@ from evalsi_kernel.paths import PROJECT_PACKS
 from evalsi_kernel.refs import PACK_NAME, VERSION
 from evalsi_kernel.whole_file import whole_file
 
+from . import PROJECT_LOCK
 from .permissions import Permissions
 
-NAME = "evalsi.lock"
+NAME = PROJECT_LOCK
 FORMAT = 1
 MAX_BYTES = 4 * 1024 * 1024
 WAIT_S = 120.0
