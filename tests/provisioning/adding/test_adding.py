@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,17 @@ def test_an_archive_and_a_folder_give_the_same_pack(name: str, project: Path, tm
     assert of_archive.entry.manifest_sha256 == of_folder.entry.manifest_sha256
     assert of_archive.entry.lock_sha256 == of_folder.entry.lock_sha256
     assert [pack.name for pack in default_catalog().packs if pack.publisher] == ["acme/style"]
+
+
+@pytest.mark.parametrize("make", [zip_of, tar_of, lambda folder, _: folder], ids=["zip", "tar", "folder"])
+def test_what_can_be_executed_still_can(make: Callable[[Path, Path], Path], project: Path, tmp_path: Path) -> None:
+    folder = write_pack(tmp_path / "style")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    added(make(folder, tmp_path / ("style.zip" if make is zip_of else "style.tar.gz")), project)
+    there = project / ".evalsi" / "packs" / "acme+style"
+    assert os.access(there / "run.sh", os.X_OK)
+    assert not os.access(there / "plugin.toml", os.X_OK)
 
 
 def test_what_is_added_runs_under_its_full_name(project: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import shutil
 import socket
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from tests.cli.running import EVALSI, evalsi, write_jsonl
 from tests.provisioning.adding.third_party import added, recorded, write_pack
 
 HOST = this_host()
+EXAMPLES = Path(__file__).parents[3] / "examples"
 needs_network_wall = pytest.mark.skipif(
     not HOST.network, reason="this host has neither user namespaces nor seccomp, so network is declared only"
 )
@@ -162,6 +164,20 @@ def test_a_path_that_was_granted_can_be_read_and_not_be_written(project: Path, d
     write_pack(project / "source", body=trying(f"open({str(words / 'list.txt')!r}, 'a')"), more=more)
     added(project / "source", project, may_change=True)
     assert label(project, trying(f"open({str(words / 'list.txt')!r}, 'a')"), more=more) == "PermissionError"
+
+
+@needs_file_wall
+@pytest.mark.parametrize("line", ["open('/etc/passwd')", "import socket; socket.socket()"])
+def test_a_pack_that_is_a_program_has_the_same_walls(line: str, project: Path) -> None:
+    source = project / "source"
+    shutil.copytree(EXAMPLES / "packs" / "without-sdk", source)
+    added_as_it_is = evalsi("plugins", "add", source, cwd=project)
+    assert added_as_it_is.code == 0, added_as_it_is.err
+    program = source / "keywords.py"
+    program.write_text(program.read_text("utf-8").replace("import ", f"{line}\nimport ", 1), "utf-8")
+    stopped = evalsi("plugins", "update", "acme/keywords", cwd=project)
+    assert stopped.code == 1
+    assert "PermissionError" in stopped.err
 
 
 def test_only_the_variables_that_were_granted_are_passed_on(project: Path, data: Path) -> None:

@@ -30,6 +30,7 @@ class _Member(NamedTuple):
 
     name: str
     file: IO[bytes] | None
+    is_program: bool
 
 
 def is_archive(name: str) -> bool:
@@ -60,6 +61,8 @@ def unpack(archive: Path, folder: Path) -> None:
                     if left_bytes < 0:
                         raise _refusal(archive, f"unpacks to more than {MAX_BYTES // 1_000_000:,} MB")
                     out.write(chunk)
+            if member.is_program:
+                path.chmod(0o755)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise _refusal(archive, f"holds {Path(str(error.filename)).name} twice") from error
     except OSError as error:
@@ -78,13 +81,15 @@ def _members(archive: Path) -> Iterator[_Member]:
                 if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                     raise _refusal(archive, f"holds {info.filename}, which is a link or a device")
                 is_folder = info.filename.endswith("/")
-                yield _Member(info.filename, None if is_folder else zipped.open(info))
+                is_program = bool(info.external_attr >> 16 & stat.S_IXUSR)
+                yield _Member(info.filename, None if is_folder else zipped.open(info), is_program)
         return
     with tarfile.open(archive, "r:*") as tarred:
         for entry in tarred:
             if not (entry.isreg() or entry.isdir()):
                 raise _refusal(archive, f"holds {entry.name}, which is a link or a device")
-            yield _Member(entry.name, None if entry.isdir() else tarred.extractfile(entry))
+            is_program = bool(entry.mode & stat.S_IXUSR)
+            yield _Member(entry.name, None if entry.isdir() else tarred.extractfile(entry), is_program)
 
 
 def _safe(name: str, archive: Path) -> PurePosixPath:

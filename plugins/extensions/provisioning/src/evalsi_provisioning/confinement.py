@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from evalsi_kernel.environment_plan import base_python, plan_environment
+from evalsi_kernel.environment_plan import plan_environment
 from evalsi_kernel.launch import Command
 from evalsi_kernel.pack_info import PYTHON, PackInfo
 from evalsi_kernel.sdk_runtime import ensure_runtime
 
-from .permissions import Host, Permissions
+from .permissions import HELD_RUNTIMES, Host, Permissions
 
 PROBE_TIMEOUT_S = 20.0
 _CHILD = Path(__file__).with_name("confined_start.py")
@@ -65,8 +65,8 @@ def this_host() -> Host:
 def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
     """The command that starts the pack within what it was granted, as far as this host can.
 
-    Network and files of a process that runs a stranger's Python are walled off; another runtime has a sandbox of its
-    own, and its process, which is an extension's, loses its network only.
+    Network and files of a process that runs a stranger's Python or program are walled off; another runtime has its own
+    sandbox, and its process, which is an extension's, loses its network only.
     """
     if pack.runtime == PYTHON:
         # -B: no compiled code is left beside the pack's, which would no longer be what was recorded.
@@ -75,11 +75,11 @@ def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
     command = command._replace(variables={**command.variables, **secrets})
     if sys.platform != "linux":
         return command
-    is_python = pack.runtime == PYTHON
+    has_own_code = pack.runtime in HELD_RUNTIMES
     rules = {
         "network": not granted.network,
-        "files": is_python,
-        "read": _readable(pack, granted) if is_python else [],
+        "files": has_own_code,
+        "read": _readable(pack, granted, command.argv[0]) if has_own_code else [],
         "write": list(_SYSTEM_WRITE),
         "home": any(path.startswith("~/") for path in granted.files),
     }
@@ -90,12 +90,20 @@ def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", str(_CHILD), json.dumps(rules), "--", *argv]
 
 
-def _readable(pack: PackInfo, granted: Permissions) -> list[str]:
-    environment = plan_environment(pack.folder, pack.name).folder
-    base = Path(base_python())
-    prefix = base.parent.parent
-    paths = [pack.folder, environment, base, prefix / "lib", prefix / "lib64", *_sdk(), *_SYSTEM]
+def _readable(pack: PackInfo, granted: Permissions, program: str) -> list[str]:
+    paths = [pack.folder, *_SYSTEM, *_installed(Path(program))]
+    if pack.runtime == PYTHON:
+        paths += [plan_environment(pack.folder, pack.name).folder, *_sdk()]
+    elif program == sys.executable:
+        paths.append(sys.prefix)
     return [*map(str, paths), *map(os.path.expanduser, granted.files)]
+
+
+def _installed(program: Path) -> list[Path]:
+    """What a program was installed with; of a Python's environment what it was made from."""
+    real = program.resolve()
+    prefix = real.parent.parent
+    return [program, real, prefix / "lib", prefix / "lib64"]
 
 
 def _sdk() -> list[Path]:

@@ -6,6 +6,7 @@ know where a pack comes from.
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -95,6 +96,8 @@ def _copy(root: Path, folder: Path, name: str) -> None:
         copy = folder / path.relative_to(root)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
+        if os.access(path, os.X_OK):
+            copy.chmod(0o755)
 
 
 def _no_pack(name: str) -> PackError:

@@ -14,6 +14,8 @@ from evalsi_kernel.pack_info import MEMORY_MB, PYTHON, PackInfo
 KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"
 WASM = "wasm"
+HELD_RUNTIMES = frozenset({PYTHON, "program"})
+"""Those that run a stranger's code as a process, which is walled in."""
 _ROLE_OF = {"judge": "primary", "embed": "embed"}
 
 
@@ -96,8 +98,8 @@ def widened(granted: Permissions, asked: Permissions) -> list[str]:
 def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tuple[str, str, str]]:
     """Kind, what is asked, and whether this host holds the pack to it; every kind, also those not asked for."""
     # A module in Wasm has no file and no network but what its host gives it; of other runtimes nothing is known here.
-    has_files_wall = host.files if pack.runtime == PYTHON else pack.runtime == WASM
-    has_network_wall = host.network if pack.runtime == PYTHON else pack.runtime == WASM
+    has_files_wall = host.files if pack.runtime in HELD_RUNTIMES else pack.runtime == WASM
+    has_network_wall = host.network if pack.runtime in HELD_RUNTIMES else pack.runtime == WASM
     files = ENFORCED if has_files_wall else DECLARED
     network = ENFORCED if has_network_wall and not permissions.network else DECLARED
     roles = ", ".join(permissions.judge)
