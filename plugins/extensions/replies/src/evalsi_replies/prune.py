@@ -100,8 +100,8 @@ def _remove(connection: sqlite3.Connection, delete: Callable[[], int]) -> int:
     removed = delete()
     _give_back(connection)
     left, left_size = _counted(connection, "1", ())
-    # Where those that went lay scattered, pages are half empty, and none of them is free. Where there were none, another
-    # process wrote meanwhile.
+    # Where those that went lay scattered, pages are half empty, and none of them is free. Where there were none,
+    # another process wrote meanwhile.
     may_be_small = file_bytes * left_size / size * SLACK + MIN_SLACK_BYTES if size else inf
     if removed and left and _file_bytes(connection) > may_be_small:
         _move_together(connection)
