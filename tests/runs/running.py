@@ -20,7 +20,7 @@ from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.run import execute
 from evalsi_runs.spec_file import read_spec, run_name
-from tests.cli.running import BOUND_S, EVALSI, Done, write_jsonl
+from tests.cli.running import EVALSI, Done, evalsi, write_jsonl
 from tests.providers import KEY, MODEL, Provider
 
 MODEL_KEY = "TARGET_KEY"
@@ -66,15 +66,7 @@ def model_of(provider: Provider, **options: Any) -> dict[str, Any]:
 
 def run(folder: Path, *words: str, spec: str = "run.yaml", variables: dict[str, str] | None = None) -> Done:
     """`evalsi run` in a folder."""
-    done = subprocess.run(
-        [EVALSI, "run", "-f", spec, *words],
-        capture_output=True,
-        cwd=folder,
-        env=os.environ | {MODEL_KEY: KEY} | (variables or {}),
-        timeout=BOUND_S,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return evalsi("run", "-f", spec, *words, cwd=folder, variables={MODEL_KEY: KEY} | (variables or {}))
 
 
 def start(folder: Path, *words: str, spec: str = "run.yaml") -> subprocess.Popen[bytes]:
