@@ -352,6 +352,7 @@ def fill():
 
 if full_from == "write":
     fill()
+sys.dont_write_bytecode = True  # The limit would cut compiled files too, which other tests load.
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     if full_from == "add":

@@ -113,6 +113,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_run_goes_on(open_folder
 
 FULL_DISK = """
 import asyncio, resource, signal, sys
+sys.dont_write_bytecode = True  # The limit would cut compiled files too, which other tests load.
 from pathlib import Path
 from evalsi_replies.cache import ReplyCache
 from tests.replies.kept_replies import fill, key, reply
