@@ -193,7 +193,8 @@ def test_output_that_meets_a_full_disk_leaves_the_old_file_and_says_so(tmp_path:
     output.write_text("old")
     script = (
         # The limit would cut compiled files too, which other tests load.
-        "import resource, sys; sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000));"
+        "import resource, sys; sys.dont_write_bytecode = True;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000));"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "from evalsi_cli.main import main; sys.exit(main(sys.argv[1:]))"
     )
