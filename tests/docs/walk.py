@@ -56,6 +56,8 @@ def type_in(block: Block, folder: Path, place: str) -> None:
     script = "".join(f"{command.words}\ncode=$?; echo; echo '{MARK}' $code; (exit $code)\n" for command in commands)
     # A terminal shows what comes first first; through a pipe Python would hold stdout back.
     environment = os.environ | {
+        # A page that edits a file and runs it again within a second must not meet what was compiled before.
+        "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONUNBUFFERED": "1",
         "COLUMNS": "80",

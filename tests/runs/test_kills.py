@@ -26,7 +26,7 @@ from tests.runs.running import MODEL_KEY, model_of, outcomes, records, results, 
 COUNT = 40
 AT_ONCE = 8
 WORDS = ("run", "-f", "run.yaml", "--quiet")
-FEW, MANY = 25, 1000
+FEW, MANY = 12, 1000
 
 
 class Held(NamedTuple):
