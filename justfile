@@ -68,12 +68,16 @@ test-adapters:
 test-wheels:
     pytest -m wheels
 
+# What goes through pages, workflows, the author's kit and interrupted batches from end to end, as a reader would: a minute.
+test-walks:
+    pytest -m walks
+
 # A thousand kills of runs at random points: nothing that was finished is lost or done again. Minutes.
 test-kills:
     pytest -n 0 -m kills tests/runs
 
 # Everything there is to test.
-test-all: test test-packs test-wheels test-adapters test-kills
+test-all: test test-walks test-packs test-wheels test-adapters test-kills
 
 # The figures of docs/benchmarks.md.
 bench *ARGS:

@@ -35,6 +35,26 @@ settings.load_profile("any machine")
 gc.disable()
 
 
+# Whole walks through a page, a workflow or a kit: a third of all the time, and `just test-walks` runs them.
+WALKS = (
+    "ci_examples",
+    "conformance",
+    "docs/test_pages.py",
+    "judging/test_batches_interrupted.py",
+    "provisioning/adding/test_walls.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the walks."""
+    here = Path(__file__).parent
+    places = [here / place for place in WALKS]
+    for item in items:
+        if any(item.path == place or place in item.path.parents for place in places):
+            item.add_marker(pytest.mark.walks)
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Half of what a test takes is waiting for processes: twice as many workers as cores keep the cores busy."""
     return 2 * (os.cpu_count() or 1)
