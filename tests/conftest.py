@@ -35,13 +35,16 @@ settings.load_profile("any machine")
 gc.disable()
 
 
-# Whole walks through a page, a workflow or a kit: a third of all the time, and `just test-walks` runs them.
+# Whole walks through a page, a workflow, a kit or a browser: a third of all the time, and `just test-walks` runs them.
 WALKS = (
     "ci_examples",
     "conformance",
     "docs/test_pages.py",
     "judging/test_batches_interrupted.py",
     "provisioning/adding/test_walls.py",
+    "reports/test_page.py",
+    "reports/test_untrusted.py",
+    "runs/test_kills.py",
 )
 
 
