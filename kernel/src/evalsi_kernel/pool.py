@@ -87,9 +87,7 @@ class Pool:
     async def submit(self, chunk: Chunk, sessions: tuple[int, ...] | None = None) -> None:
         """Queue a chunk; its `unanswered` sinks as outcomes come.
 
-        Args:
-            chunk: what to score.
-            sessions: ask these only, and only where there is no outcome yet; None asks all of an untouched chunk.
+        With `sessions` only these are asked, and only where there is no outcome yet; None asks all of a new chunk.
         """
         whole = Flight(chunk, self.sessions if sessions is None else sessions)
         flights = [whole] if sessions is None else whole.again()

@@ -18,6 +18,7 @@ from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.extensions import gate_warnings, stopping_rule
+from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.intake import Intake
 from evalsi_kernel.request import Listener, Request
@@ -124,14 +125,19 @@ class Running:
 
     def _facts(self) -> dict[str, Any]:
         """What conditions of gates may name, as the manifest will have it."""
-        request, source = self._prepared.request, self._intake.source
+        source = self._intake.source
+        dataset = {"source": source.name, "records": len(self._records), "sha256": source.sha256()}
+        return {**self._named(), "dataset": dataset}
+
+    def _named(self) -> dict[str, Any]:
+        """What the run is called, and what it runs."""
+        request = self._prepared.request
         return {
             "name": request.name,
             "project": request.document.project,
             "labels": request.document.metadata.labels,
-            "trials": self._prepared.spec.trials,
             "target": dict(self._target.identity),
-            "dataset": {"source": source.name, "records": len(self._records), "sha256": source.sha256()},
+            "trials": self._prepared.spec.trials,
             "source": dict(request.source),
         }
 
@@ -255,12 +261,13 @@ class Running:
         """What extensions say of the judges that gates rest on."""
         prepared = self._prepared
         judge = ((manifest.get("judge") or {}).get("roles") or {}).get(PRIMARY)
+        metrics = {
+            parts.metric if (parts := metric_parts(gate.metric)) else gate.metric for gate in prepared.spec.gates
+        }
         gated = {
             one.name
             for one in prepared.plan.instances
-            for gate in prepared.spec.gates
-            if gate.metric.split(".pass@")[0].split(".pass^")[0]
-            in {one.name, *(one.metric(output.name) for output in one.info.outputs)}
+            if metrics & {one.name, *(one.metric(output.name) for output in one.info.outputs)}
         }
         evaluators = [one for one in manifest["evaluators"] if one["name"] in gated]
         if judge is None or not evaluators:
@@ -285,23 +292,17 @@ class Running:
 
     def _about(self, done: int) -> dict[str, Any]:
         """What the run adds to the manifest."""
-        request, spec, document = self._prepared.request, self._prepared.spec, self._prepared.request.document
         items = len(self._begun.progress)
         stopped = None
         if self._following is not None and self._following.test.is_decided and done < items:
             error_rate = next((one.error_rate for one in self._following.test.decisions if one is not None), None)
             stopped = {"items": done, "of": items, "saved": items - done, "error_rate": error_rate}
-        told = document.model_dump(mode="json")
+        told = self._prepared.request.document.model_dump(mode="json")
         return {
             "run_id": self._begun.folder.id,
-            "name": request.name,
-            "project": document.project,
-            "labels": document.metadata.labels,
-            "target": dict(self._target.identity),
-            "trials": spec.trials,
+            **self._named(),
             "kept": self._begun.kept,
             "stopped_early": stopped,
-            "source": dict(request.source),
             "spec": told,
             "spec_sha256": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest(),
         }
