@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from evalsi_calibration.agreement import agreement_of
-from evalsi_calibration.grid import Grid, markdown_grid, text_grid
 from evalsi_calibration.pairs import Pair
 from evalsi_calibration.record import Calibrated, record_of
 from evalsi_calibration.scale import Scale
 from evalsi_calibration.text_report import MAX_DISAGREEMENTS, markdown_report, text_report
+from evalsi_kernel.grid import Grid, markdown_grid, text_grid
 from evalsi_kernel.instances import Instance
 from tests.calibration.asking import LABEL, NUMBER, PASS, instance, paired
 

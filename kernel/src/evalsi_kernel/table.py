@@ -26,7 +26,7 @@ def text_table(records: int, evaluators: int, summaries: Sequence[Summary], stat
     lines = [_headline(records, evaluators, status), ""]
     for row in [header, *rows]:
         cells = [
-            _padded(cell, width, right=name in _RIGHT) for name, cell, width in zip(header, row, widths, strict=True)
+            padded(cell, width, right=name in _RIGHT) for name, cell, width in zip(header, row, widths, strict=True)
         ]
         lines.append("  ".join(cells).rstrip())
     labels = [f"{printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
@@ -109,7 +109,8 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _padded(cell: str, width: int, *, right: bool) -> str:
+def padded(cell: str, width: int, *, right: bool) -> str:
+    """The cell with blanks up to the width that it takes in a terminal."""
     blanks = " " * (width - display_width(cell))
     return blanks + cell if right else cell + blanks
 

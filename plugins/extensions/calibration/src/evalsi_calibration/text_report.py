@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
 from evalsi_kernel.intervals import Interval
 
 from .agreement import Agreement
-from .grid import Grid, escaped, markdown_grid, text_grid
 from .kappa import Kappa
 from .record import Calibrated
 from .shares import Share

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
+
 from . import words
 from .comparison import Comparison
 from .difference import Difference
-from .grid import Grid, escaped, markdown_grid, text_grid
 
 _HEADER = ("metric", "pairs", "base", "candidate", "difference")
 _RIGHT = (1, 2, 3, 4, 6, 7, 8, 9, 10)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
+from evalsi_kernel.grid import Grid, text_grid
 from evalsi_kernel.runs.foresight import Foreseen
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.table import markdown_table, text_table
-
-from .columns import aligned
 
 _VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided", "not applicable": "n/a"}
 _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gate is undecided", None: "no gates"}
@@ -19,7 +18,9 @@ _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gat
 
 def text_of(end: RunEnd) -> str:
     """For a terminal."""
-    parts = [headline(end), *([aligned(_rows(end.gates))] if end.gates else []), _numbers(end), usage_line(end)]
+    header, *rows = _rows(end.gates)
+    gates = [text_grid(Grid(header, rows))] if end.gates else []
+    parts = [headline(end), *gates, _numbers(end), usage_line(end)]
     return "\n\n".join(parts)
 
 

@@ -15,10 +15,9 @@ from typing import Any
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.grid import Grid, text_grid
 from evalsi_kernel.runs.run_folder import RUNS, RunFolder, all_runs
 from evalsi_kernel.suggestions import did_you_mean
-
-from .columns import aligned
 
 OK = 0
 _OVER = ("succeeded", "failed", "error", "cancelled")
@@ -69,7 +68,7 @@ class Runs:
                 count = [str(run.get(key, "")) for key in ("done", "items")]
                 started = (run.get("started_at") or "")[:19].replace("T", " ")
                 rows.append([run["id"], run["state"], run.get("verdict") or "", *count, started])
-            print(aligned(rows))
+            print(text_grid(Grid(rows[0], rows[1:])))
         return OK
 
     def _show(self, options: argparse.Namespace) -> int:
@@ -82,7 +81,7 @@ class Runs:
             rows = [
                 [key.replace("_", " "), _shown(value)] for key, value in about.items() if value not in (None, "", {})
             ]
-            print(aligned(rows))
+            print(text_grid(Grid(rows[0], rows[1:])))
         return OK
 
     def _cancel(self, options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from evalsi_kernel.table import display_width, printable
+from evalsi_kernel.table import display_width, padded, printable
 
 _MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -34,7 +34,7 @@ def text_grid(grid: Grid) -> str:
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            _padded(cell, width, right=place in grid.right)
+            padded(cell, width, right=place in grid.right)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -51,8 +51,3 @@ def markdown_grid(grid: Grid) -> str:
 def escaped(text: str) -> str:
     """A text whose characters mean themselves in Markdown."""
     return _MARKDOWN.sub(lambda match: "\\" + match[0], printable(text))
-
-
-def _padded(cell: str, width: int, *, right: bool) -> str:
-    blanks = " " * (width - display_width(cell))
-    return blanks + cell if right else cell + blanks
