@@ -1,7 +1,8 @@
 """A process that has the whole command loaded, and forks one of it for each run: a kill then costs no start.
 
 `python -m tests.runs.forking` reads a line of JSON for each run: its folder and words. It answers with two lines: the
-process id once it is started, and the exit code once it is over, below zero for a signal.
+process id once it is started, and the exit code once it is over, below zero for a signal. The id stays that run's until
+the next line comes: whoever kills it hits nobody else, and a run that is over already is no error.
 """
 
 from __future__ import annotations
@@ -72,13 +73,24 @@ def forking() -> Iterator[subprocess.Popen[str]]:
 def serve() -> None:
     """Fork for every line that comes."""
     gc.freeze()
+    over = None
     while line := sys.stdin.readline():
+        if over is not None:
+            os.waitpid(over, 0)
         folder, *words = json.loads(line)
         child = os.fork()
         if not child:
             _become(folder, words)
         print(child, flush=True)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        print(_code_of(child), flush=True)
+        over = child
+
+
+def _code_of(child: int) -> int:
+    """How the process ended; its id is kept from being given to another."""
+    ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    assert ended is not None
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
 
 def _become(folder: str, words: Sequence[str]) -> None:

@@ -62,13 +62,14 @@ def asked(vendor: Provider) -> Counter[int]:
     return Counter(int(request.prompt.split()[-1].rstrip("?")) for request in vendor.requests)
 
 
-def killed_until_done(folder: Path, vendor: Provider, server: subprocess.Popen[str], draw: random.Random) -> int:
-    """A run killed at random points until it comes to its end; returns how often."""
+def killed_until_done(
+    folder: Path, vendor: Provider, server: subprocess.Popen[str], draw: random.Random, whole_s: float
+) -> int:
+    """A run that takes `whole_s` in one go, killed at random points until it comes to its end; returns how often."""
     write_spec(folder, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
     before, calls = Held(b"", frozenset(), is_over=False), asked(vendor)
-    kills, whole_s = 0, 0.5
+    kills = 0
     while True:
-        started = time.monotonic()
         run = Forked(server, folder, WORDS)
         code = run.code_within(draw.uniform(0.0, whole_s))
         if code is None:
@@ -84,7 +85,6 @@ def killed_until_done(folder: Path, vendor: Provider, server: subprocess.Popen[s
         if now.is_over:
             return kills  # Only the process was not at its end yet.
         before, calls = now, calls_now
-        whole_s = max(whole_s, 1.2 * (time.monotonic() - started))
 
 
 def check_folder(folder: Path) -> None:
@@ -104,13 +104,15 @@ def check_kills(folder: Path, server: subprocess.Popen[str], kills: int, seed: i
         whole = folder / "whole"
         whole.mkdir()
         write_spec(whole, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
+        started = time.monotonic()
         assert Forked(server, whole, WORDS).code_within(BOUND_S) == 0
+        whole_s = time.monotonic() - started
         expected = results(whole)
         while seen < kills:
             lives += 1
             broken = folder / f"broken-{lives}"
             broken.mkdir()
-            more = killed_until_done(broken, vendor, server, draw)
+            more = killed_until_done(broken, vendor, server, draw, whole_s)
             seen += more
             value = results(broken)
             assert outcomes(value) == outcomes(expected)
