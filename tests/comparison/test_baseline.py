@@ -71,12 +71,12 @@ def file_of(folder: Path, text: str) -> Path:
     ],
 )
 def test_a_results_file_in_any_layout_reads_the_same(tmp_path: Path, text: str) -> None:
-    base = read_baseline(file_of(tmp_path, text), "main.json", ["a"])
+    base = read_baseline(file_of(tmp_path, text), "main.json", ["a"]).side
 
     assert base.name == "main.json"
     assert base.means == {"a": Mean(0.5, 3, 1, 2, "a")}
     assert base.slices == {("tier", "gold"): {"a": Mean(0.25, 3, 1, 2, "a")}}
-    assert base.values["a"].means() == {"r1": 0.5, "r2": 0.25}
+    assert base.values == {"a": {"r1": (1.0, 0.0), "r2": (0.25,)}}
     assert base.dataset == ("00", 3)
     assert base.evaluators == {"a": ("core/a@1", {"x": 1})}
     assert (base.judge, base.level) == ({"primary": {"model": "m"}}, 0.9)
@@ -94,14 +94,14 @@ def test_a_file_that_is_cut_off_is_refused_whatever_is_needed_of_it(tmp_path: Pa
 def test_results_that_are_not_needed_are_not_looked_at(tmp_path: Path) -> None:
     path = file_of(tmp_path, as_lines(whole_of(results=[{"scores": 3}])))
 
-    assert read_baseline(path, "main.json").values == {}
+    assert read_baseline(path, "main.json").side.values == {}
     with pytest.raises(ConfigError, match=r"The baseline main\.json is damaged: one of its results: ") as caught:
         read_baseline(path, "main.json", ["a"])
     assert caught.value.code == "config.baseline"
 
 
 def test_the_runs_own_side_is_made_of_the_same_manifest(tmp_path: Path) -> None:
-    base = read_baseline(file_of(tmp_path, as_lines(whole_of())), "main.json")
+    base = read_baseline(file_of(tmp_path, as_lines(whole_of())), "main.json").side
     own = side("this run", MANIFEST, [SUMMARY], [], {})
 
     assert own._replace(name="", slices={}) == base._replace(name="", slices={})

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
-    from evalsi_kernel.gates.baseline import Measured
+    from evalsi_kernel.gates.baseline import Baseline
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.gates.early_stopping import StoppingRule
     from evalsi_kernel.intervals import IntervalMethod
@@ -259,10 +259,10 @@ def condition_language(extensions: Extensions) -> ConditionLanguage:
     return cast("ConditionLanguage", _asked(extensions, "conditions", ONLY_ONE, "evalsi_condition_language"))
 
 
-def read_baseline(extensions: Extensions, path: Path, name: str, paired: Collection[str]) -> Measured:
-    """What a results file says that a gate compares with. Raises as `connector` does, and where it cannot be used."""
+def read_baseline(extensions: Extensions, path: Path, name: str, paired: Collection[str]) -> Baseline:
+    """A results file that a gate compares with. Raises as `connector` does, and where it cannot be used."""
     hook = "evalsi_read_baseline"
-    return cast("Measured", _asked(extensions, "baselines", ONLY_ONE, hook, path=path, name=name, paired=paired))
+    return cast("Baseline", _asked(extensions, "baselines", ONLY_ONE, hook, path=path, name=name, paired=paired))
 
 
 def stopping_rule(extensions: Extensions) -> StoppingRule:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
     from evalsi_kernel.environment_builder import EnvironmentBuilder
-    from evalsi_kernel.gates.baseline import Measured
+    from evalsi_kernel.gates.baseline import Baseline
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.gates.early_stopping import StoppingRule
     from evalsi_kernel.intervals import IntervalMethod
@@ -272,7 +272,7 @@ def evalsi_condition_language() -> ConditionLanguage | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Measured | None:
+def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Baseline | None:
     """Read a results file that a gate compares with.
 
     Asked of the extension whose `extension.toml` says `baselines = true`, before anything is scored.
@@ -283,7 +283,8 @@ def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Meas
         paired: the metrics for which the values of records are needed.
 
     Returns:
-        What the file says, or None where it is of a form that is not known.
+        What the file says, with the test for its pairs with the run that is gated; None where it is of a form that is
+        not known.
 
     Raises:
         ConfigError: `config.baseline`; it is not there, is cut off, or is no results file of a form that is known.

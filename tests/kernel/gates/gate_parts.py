@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsi_kernel.gates.baseline import Mean, Measured, RecordValues
+from evalsi_comparison.significance import paired_difference
+from evalsi_kernel.gates.baseline import Baseline, Mean, Measured
 from evalsi_kernel.gates.conditions import ConditionError
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.spec import GateSpec
@@ -45,7 +46,7 @@ def results(
     when: Condition | None = None,
     **keys: Any,
 ) -> list[GateResult]:
-    baselines = {spec.baseline or "": base} if base is not None else {}
+    baselines = {spec.baseline or "": Baseline(base, paired_difference)} if base is not None else {}
     plan = GatePlan((spec,), (when,), baselines, {"a": (0.0, 1.0)} if ranges is None else ranges)
     return judge_gates(plan, summaries, **{"facts": {}, **keys})
 
@@ -78,14 +79,11 @@ def side(
     slices: Mapping[tuple[str, str], Mapping[str, Mean]] | None = None,
 ) -> Measured:
     """One side of a comparison; without more words the same as the other."""
-    of_records = RecordValues()
-    for record_id, value in (values or {}).items():
-        of_records.add(record_id, value)
     return Measured(
         name,
         {metric: Mean(mean, n, errors, skipped, "a") for metric, (mean, n) in (means or {}).items()},
         slices or {},
-        {"a": of_records},
+        {"a": {record_id: (value,) for record_id, value in (values or {}).items()}},
         dataset,
         {"a": (ref, params or {})},
         judge,

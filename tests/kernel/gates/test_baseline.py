@@ -6,22 +6,8 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.gates.baseline import Mean, RecordValues
+from evalsi_kernel.gates.baseline import Mean
 from tests.kernel.gates.gate_parts import gate, judged, numbers, passes, side
-
-
-def test_trials_of_a_record_are_one_value_wherever_they_come() -> None:
-    values = RecordValues()
-    values.add("r1", 1.0)
-    assert values.is_binary
-    values.add("r2", 0.0)
-    values.add("r1", 0.0)
-
-    assert values.means() == {"r1": 0.5, "r2": 0.0}
-    assert (len(values), values.is_binary) == (2, False)
-
-
-# -- judged -----------------------------------------------------------------------------------------------------------
 
 
 def dropped(mean: float, base_mean: float, max_drop: float = 0.02, **keys: Any) -> Any:

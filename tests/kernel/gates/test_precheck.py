@@ -18,7 +18,7 @@ from evalsi_kernel.extensions import (
     load_extensions,
     read_baseline,
 )
-from evalsi_kernel.gates.baseline import BaselineReader, Measured
+from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
@@ -38,7 +38,7 @@ COUNT = instance("words", OutputInfo("", "number"), called="length")
 OPEN = instance("mine")
 
 
-def installed(path: Path, name: str, paired: Collection[str]) -> Measured:
+def installed(path: Path, name: str, paired: Collection[str]) -> Baseline:
     return read_baseline(default_extensions(), path, name, paired)
 
 
@@ -141,7 +141,7 @@ def test_a_baseline_is_read_once_from_the_folder_of_the_spec(tmp_path: Path) -> 
     plan = planned(compare, compare, folder=tmp_path)
 
     assert list(plan.baselines) == ["main.json"]
-    assert plan.baselines["main.json"].means["exact-match"].mean == 0.5
+    assert plan.baselines["main.json"].side.means["exact-match"].mean == 0.5
     assert plan.paired_metrics == set()
 
 
@@ -186,7 +186,7 @@ def test_a_plan_knows_what_the_run_has_to_collect(tmp_path: Path) -> None:
 
     assert plan.slice_keys == ["tier", "lang"]
     assert plan.paired_metrics == {"exact-match"}
-    assert len(plan.baselines["main.json"].values["exact-match"]) == 0
+    assert len(plan.baselines["main.json"].side.values["exact-match"]) == 0
 
 
 def test_a_condition_is_compiled_over_the_names_of_a_manifest(tmp_path: Path) -> None:

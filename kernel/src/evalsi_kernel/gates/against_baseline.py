@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalsi_kernel.gates.baseline import Mean, Measured
+from evalsi_kernel.gates.baseline import Baseline, Mean, Measured
 from evalsi_kernel.gates.bounds import told
-from evalsi_kernel.gates.paired_difference import PairedDifference, paired_difference
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
 from evalsi_kernel.summaries import Summary
 
@@ -33,18 +32,18 @@ class Finding(NamedTuple):
 
 
 def compared(
-    gate: GateSpec, summary: Summary, base: Measured, cand: Measured | None, of_slice: tuple[str, str] | None
+    gate: GateSpec, summary: Summary, baseline: Baseline, cand: Measured | None, of_slice: tuple[str, str] | None
 ) -> Finding:
     """Compare a metric with its baseline.
 
     Args:
         gate: one with a baseline and a max_drop.
         summary: of the metric in this run, with a mean.
-        base: the baseline.
+        baseline: what it is compared with.
         cand: this run's own side; None where nobody gave it, which makes the gate undecided.
         of_slice: (metadata key, value) where only the records of a slice are compared.
     """
-    mean, max_drop = summary.mean or 0.0, gate.max_drop or 0.0
+    base, mean, max_drop = baseline.side, summary.mean or 0.0, gate.max_drop or 0.0
     there = (base.means if of_slice is None else base.slices.get(of_slice, {})).get(gate.metric)
     problem = _unsound(gate, summary, there, base, cand)
     if problem or there is None or there.mean is None or cand is None:
@@ -54,11 +53,11 @@ def compared(
     reason = _difference_told(drop, mean, there.mean, max_drop, base.name)
     if not gate.significant:
         return Finding("fail" if is_worse else "pass", reason)
-    pairs = paired_difference(base.values[gate.metric], cand.values[gate.metric], cand.level)
+    pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level)
     if pairs is None:
         return Finding("undecided", f"{reason} No record was scored in both runs, so that no pair can be compared.")
     verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
-    return Finding(verdict, f"{reason} {_pairs_told(pairs, cand.level)}", pairs.low, pairs.high)
+    return Finding(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
 
 
 def _rounding(mean: float) -> float:
@@ -106,18 +105,3 @@ def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float
     size = told(round(abs(drop), 12), max_drop)  # 0.9 - 0.8 is 0.1, though in floats it is not quite
     how = f"{size} {'worse' if drop > 0 else 'better'} than {told(base_mean, mean)} in {name}"
     return f"The mean is {told(mean, base_mean)}, {how}, and may be {max_drop:.6g} worse."
-
-
-def _pairs_told(pairs: PairedDifference, level: float) -> str:
-    """Whether a difference is more than chance, as a sentence."""
-    if pairs.p_value is not None:
-        test = "McNemar's test" if pairs.method == "mcnemar-midp" else "the exact sign test"
-        found = f"p = {pairs.p_value:.3g} by {test}"
-    else:
-        found = f"{level:.4g} interval of the difference {told(pairs.low or 0.0)} to {told(pairs.high or 0.0)}"
-    chance = "is no chance" if pairs.is_significant else "may be chance"
-    alone = pairs.base_only + pairs.cand_only
-    others = f", {alone} records without a pair left out" if alone else ""
-    if not (pairs.won or pairs.lost):
-        return f"Over {pairs.pairs} pairs there is no difference{others}."
-    return f"Over {pairs.pairs} pairs the difference {chance} ({found}{others})."

@@ -1,7 +1,7 @@
 """The sides of a comparison with a baseline: means, values by record where pairs are needed, and how they were made.
 
-It must not know what a gate says of the difference, nor how a results file is read: an extension does
-(`evalsi-comparison`).
+It must not know what a gate says of the difference, nor how a results file is read or pairs are tested: an extension
+does (`evalsi-comparison`).
 """
 
 from __future__ import annotations
@@ -10,39 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-
-class RecordValues:
-    """The values of one metric by record: the mean over the trials that were scored.
-
-    Attributes:
-        is_binary: whether every value so far was a whole pass or failure of the only trial of its record.
-    """
-
-    __slots__ = ("_sums", "is_binary")
-
-    def __init__(self) -> None:
-        self._sums: dict[str, float | list[float]] = {}
-        self.is_binary = True
-
-    def __len__(self) -> int:
-        return len(self._sums)
-
-    def add(self, record_id: str, value: float) -> None:
-        """Take in the value of one trial; a pass is 1.0, a failure 0.0."""
-        before = self._sums.get(record_id)
-        if before is None:
-            self._sums[record_id] = value
-            self.is_binary = self.is_binary and value in (0.0, 1.0)
-            return
-        self.is_binary = False
-        total, count = before if isinstance(before, list) else (before, 1.0)
-        self._sums[record_id] = [total + value, count + 1.0]
-
-    def means(self) -> dict[str, float]:
-        """The mean of each record."""
-        return {
-            record_id: one[0] / one[1] if isinstance(one, list) else float(one) for record_id, one in self._sums.items()
-        }
+RecordValues = dict[str, tuple[float, ...]]
+"""The values of one metric: record → one for each of its trials that was scored; a pass is 1.0, a failure 0.0."""
 
 
 class Mean(NamedTuple):
@@ -79,7 +48,33 @@ class Measured(NamedTuple):
     level: float
 
 
-BaselineReader = Callable[[Path, str, Collection[str]], Measured]
+class PairedDifference(NamedTuple):
+    """What a test says of candidate minus baseline, over the records that both scored.
+
+    Args:
+        low, high: ends of the interval of the mean difference; None where it is undefined.
+        is_significant: whether the difference is other than zero by more than chance.
+        told: the same in a sentence, with the number of pairs and the name of the test.
+    """
+
+    low: float | None
+    high: float | None
+    is_significant: bool
+    told: str
+
+
+PairedTest = Callable[[RecordValues, RecordValues, float], PairedDifference | None]
+"""Compares baseline and candidate at a confidence level; None where no record was scored by both."""
+
+
+class Baseline(NamedTuple):
+    """A results file that gates compare with, and the test for its pairs with this run."""
+
+    side: Measured
+    test: PairedTest
+
+
+BaselineReader = Callable[[Path, str, Collection[str]], Baseline]
 """Reads a results file: its path, as the gate writes it, and the metrics for which the values of records are needed."""
 
 

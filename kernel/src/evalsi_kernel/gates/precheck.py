@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.baseline import BaselineReader, Measured
+from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.bounds import OF_THE_MEAN
 from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition, ConditionLanguage
 from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
@@ -38,7 +38,7 @@ class GatePlan(NamedTuple):
 
     gates: tuple[GateSpec, ...] = ()
     conditions: tuple[Condition | None, ...] = ()
-    baselines: Mapping[str, Measured] = {}
+    baselines: Mapping[str, Baseline] = {}
     ranges: Mapping[str, tuple[float, float]] = {}
     warnings: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ class _Planning:
     """What was found so far."""
 
     def __init__(
-        self, metrics: Mapping[str, OutputInfo], is_open: bool, trials: int, read: Callable[[str], Measured]
+        self, metrics: Mapping[str, OutputInfo], is_open: bool, trials: int, read: Callable[[str], Baseline]
     ) -> None:
         self._read = read
         self._metrics = metrics
@@ -130,7 +130,7 @@ class _Planning:
         self._trials = trials
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
-        self.baselines: dict[str, Measured] = {}
+        self.baselines: dict[str, Baseline] = {}
         self._unread: set[str] = set()
 
     def condition(self, gate: GateSpec, index: int, language: Callable[[], ConditionLanguage]) -> Condition | None:
@@ -185,7 +185,7 @@ class _Planning:
                 self._unread.add(name)
                 self._add(index, "baseline", f"cannot be used: {error.message.rstrip('.')}", error.mend)
                 return
-        found = self.baselines[name]
+        found = self.baselines[name].side
         if gate.metric not in found.means:
             mend = f"{did_you_mean(gate.metric, found.means)} {_listed(found.means)}".strip()
             self._add(index, "baseline", f'is {name}, which has no metric "{gate.metric}"', mend)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalsi_kernel.gates.against_baseline import compared
-from evalsi_kernel.gates.baseline import Measured
+from evalsi_kernel.gates.baseline import Baseline, Measured
 from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
 from evalsi_kernel.gates.conditions import SOURCE_KEYS, Condition, ConditionError
 from evalsi_kernel.gates.early_stopping import Decision
@@ -76,7 +76,7 @@ def judge_gates(
         summaries: of the whole run; what was not finished is among the `cancelled`, but for what early stopping left.
         facts: the values of `GATE_VARIABLES`; the run's manifest has them.
         slices: (metadata key, value) → the summaries of those records.
-        this_run: the run's own side of a comparison, needed where a gate has a baseline (`baseline.measured`).
+        this_run: the run's own side of a comparison, needed where a gate has a baseline (`baseline.side`).
         decided: what early stopping found, one for each gate; it takes the place of looking at the bounds.
         trials: how often each record ran; for the words of the reasons.
 
@@ -197,7 +197,7 @@ class _Judging:
         self._range = plan.ranges.get(gate.metric)
         self._noun = "trials" if trials > 1 and parts is None else "records"
 
-    def result(self, decision: Decision | None, base: Measured | None, this_run: Measured | None) -> GateResult:
+    def result(self, decision: Decision | None, base: Baseline | None, this_run: Measured | None) -> GateResult:
         gate, summary = self._gate, self._known.get(self._gate.metric)
         of_slice = dict([self._slice]) if self._slice else None
         if summary is None:

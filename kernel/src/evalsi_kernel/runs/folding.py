@@ -228,7 +228,7 @@ class PairedValues:
     """
 
     def __init__(self, metrics: Iterable[str], instances: Sequence[Instance]) -> None:
-        self.values = {metric: RecordValues() for metric in metrics}
+        self.values: dict[str, RecordValues] = {metric: {} for metric in metrics}
         self._instances = instances if self.values else ()
 
     def add(self, chunk: Chunk) -> None:
@@ -240,4 +240,4 @@ class PairedValues:
                     values = self.values.get(instance.metric(score.get("name") or ""))
                     value = score.get("passed", score.get("value"))
                     if values is not None and value is not None:
-                        values.add(record_id, float(value))
+                        values[record_id] = (*values.get(record_id, ()), float(value))

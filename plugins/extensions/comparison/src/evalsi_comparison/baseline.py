@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.baseline import Measured, RecordValues, side
+from evalsi_kernel.gates.baseline import Baseline, RecordValues, side
 
 from .results_lines import ResultsLines
+from .significance import paired_difference
 
 _CODE = "config.baseline"
 _MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
@@ -30,7 +31,7 @@ class _Result(msgspec.Struct):
     scores: list[_Score] = []
 
 
-def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measured:
+def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Baseline:
     """Read a results file.
 
     Args:
@@ -44,7 +45,7 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measur
     """
     called = f"The baseline {name}"
     lines = ResultsLines(path, called, _CODE)
-    head, values = lines.head, {metric: RecordValues() for metric in paired}
+    head, values = lines.head, dict[str, RecordValues]((metric, {}) for metric in paired)
     try:
         found = side(name, head["manifest"], head["summaries"], head.get("slices") or [], values)
     except KeyError as error:
@@ -54,7 +55,7 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Measur
         raise ConfigError(f"{called} is no results file: {what}.", _MEND, code=_CODE) from error
     if values:
         _read_values(lines, values)
-    return found
+    return Baseline(found, paired_difference)
 
 
 def _read_values(lines: ResultsLines, values: dict[str, RecordValues]) -> None:
@@ -64,7 +65,8 @@ def _read_values(lines: ResultsLines, values: dict[str, RecordValues]) -> None:
             result = decode(line)
             for score in result.scores:
                 value = score.value if score.passed is None else float(score.passed)
-                if value is not None and score.name in values:
-                    values[score.name].add(result.record_id, value)
+                of_metric = values.get(score.name)
+                if value is not None and of_metric is not None:
+                    of_metric[result.record_id] = (*of_metric.get(result.record_id, ()), value)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise lines.damaged("one of its results", error) from error

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from evalsi_kernel.commands import Command, Toolkit
-from evalsi_kernel.gates.baseline import Measured
+from evalsi_kernel.gates.baseline import Baseline
 from evalsi_kernel.hooks import hookimpl
 
 from .baseline import read_baseline
@@ -21,6 +21,6 @@ def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
 
 
 @hookimpl
-def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Measured:
-    """What a results file says that a gate compares with."""
+def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Baseline:
+    """A results file that a gate compares with, and the test for its pairs."""
     return read_baseline(path, name, paired)
