@@ -137,6 +137,16 @@ def test_a_change_of_numbers_beyond_zero_to_one_is_measured_by_their_own_mean(tm
     assert only(compared(tmp_path, {"ms": before}, {"ms": after})).change == pytest.approx(2.09)
 
 
+@pytest.mark.parametrize("huge", [1e200, 1e308])
+def test_numbers_too_large_for_floats_to_add_up_are_not_compared_and_a_note_says_so(
+    tmp_path: Path, huge: float
+) -> None:
+    found = compared(tmp_path, {"m": {"a": huge, "b": 1.0}}, {"m": {"a": -huge, "b": 1.0}})
+    one = only(found)
+    assert (one.pairs, one.difference, one.tested.p, one.flips) == (2, None, None, ())
+    assert "m: values beyond 1e+150 cannot be compared." in found.notes
+
+
 def test_labels_are_counted_and_nothing_else(tmp_path: Path) -> None:
     base = {"form": {"a": "word", "b": "word", "c": "sentence"}}
     candidate = {"form": {"a": "sentence", "b": "word", "c": "sentence"}}

@@ -84,6 +84,11 @@ def test_nineteen_errors_of_twenty_never_pass(tmp_path: Path) -> None:
     assert (one.verdict, one.fails) == ("undecided", True)
 
 
+def test_numbers_too_large_to_be_compared_never_pass(tmp_path: Path) -> None:
+    one = judged(tmp_path, {"a": 1e200, "b": 1.0}, {"a": 1.0, "b": 1.0})
+    assert (one.verdict, one.fails, one.reason) == ("undecided", True, "its values are too large to be compared")
+
+
 def test_words_name_a_metric_and_a_drop() -> None:
     words = ["exact-match", "exact-match:0.02", "a:b:0", "a:b", "pass^3:.1"]
     assert parse_watched(words) == [

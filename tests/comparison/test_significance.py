@@ -80,6 +80,12 @@ def test_records_of_one_run_alone_are_counted_and_left_out() -> None:
     assert paired_difference({"old": (1.0,)}, {"new": (1.0,)}, 0.95) is None
 
 
+@pytest.mark.parametrize("huge", [1e200, 1e308])
+def test_values_too_large_for_floats_to_add_up_have_no_test(huge: float) -> None:
+    assert paired_difference({"r1": (huge, huge)}, {"r1": (1.0,)}, 0.95) is None
+    assert paired_difference(values_of([huge, 1.0]), values_of([-huge, 1.0]), 0.95) is None
+
+
 @given(values=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
 def test_exchanging_the_sides_mirrors_the_interval_alone(values: list[tuple[float, float]]) -> None:
     base, cand = [list(one) for one in zip(*values, strict=True)]

@@ -151,7 +151,12 @@ def test_records_without_a_pair_are_told() -> None:
 
 
 def test_no_common_record_is_undecided() -> None:
-    assert paired({"x": 0.0}, {"y": 1.0}).verdict == "undecided"
+    found = paired({"x": 0.0}, {"y": 1.0})
+
+    assert found.verdict == "undecided"
+    assert found.reason.endswith(
+        "No record was scored in both runs, or some value is too large, so that no pairs can be tested."
+    )
 
 
 def test_passes_of_a_run_are_compared_like_numbers() -> None:

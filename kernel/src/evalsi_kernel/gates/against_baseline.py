@@ -55,7 +55,10 @@ def compared(
         return Finding("fail" if is_worse else "pass", reason)
     pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level)
     if pairs is None:
-        return Finding("undecided", f"{reason} No record was scored in both runs, so that no pair can be compared.")
+        return Finding(
+            "undecided",
+            f"{reason} No record was scored in both runs, or some value is too large, so that no pairs can be tested.",
+        )
     verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
     return Finding(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
 

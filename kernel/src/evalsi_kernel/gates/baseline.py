@@ -64,7 +64,7 @@ class PairedDifference(NamedTuple):
 
 
 PairedTest = Callable[[RecordValues, RecordValues, float], PairedDifference | None]
-"""Compares baseline and candidate at a confidence level; None where no record was scored by both."""
+"""Compares baseline and candidate at a confidence level; None where no record was scored by both or a value is huge."""
 
 
 class Baseline(NamedTuple):

@@ -16,6 +16,7 @@ from .difference import Difference, Settings, compare_metric
 from .excerpts import Excerpt, excerpts
 from .gate_changes import gate_changes
 from .holm import holm
+from .paired_tests import LARGEST
 from .pairs import differing_inputs, differing_references
 from .regression import Judged, Watched, judge_all, require_metrics
 from .results_lines import ResultsLines
@@ -268,6 +269,8 @@ def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[s
 
 
 def _notes_on_pairs(found: Difference) -> Iterator[str]:
+    if found.is_too_large:
+        yield f"{found.metric}: values beyond {LARGEST:g} cannot be compared."
     parts = []
     for name, left in (("base", found.left_base), ("candidate", found.left_candidate)):
         outcomes = {

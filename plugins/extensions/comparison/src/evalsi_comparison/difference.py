@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evalsi_kernel.intervals import Interval, IntervalMethod
 
-from .paired_tests import Tested, means_tested, verdicts_tested
+from .paired_tests import LARGEST, Tested, means_tested, verdicts_tested
 from .pairs import LeftOut, Pairs, pair_up, paired_labels
 from .side import Items, Kind, Side
 
@@ -104,6 +104,11 @@ class Difference(NamedTuple):
     p_holm: float | None = None
 
     @property
+    def is_too_large(self) -> bool:
+        """Whether there are numbers in pairs, and some too large to be compared."""
+        return self.kind == "number" and bool(self.pairs) and self.base is None
+
+    @property
     def difference(self) -> float | None:
         """The candidate's mean less the base's."""
         return None if self.base is None or self.candidate is None else self.candidate - self.base
@@ -179,11 +184,11 @@ def _with_numbers(
     found: Difference, pairs: Pairs, items: Items, clusters: Sequence[str] | None, settings: Settings
 ) -> Difference:
     n = len(pairs.records)
-    if not n:
+    values = [*pairs.base, *pairs.candidate]
+    size = max(map(abs, values), default=0.0)
+    if not n or size > LARGEST:
         return found
     before, after = math.fsum(pairs.base) / n, math.fsum(pairs.candidate) / n
-    values = [*pairs.base, *pairs.candidate]
-    size = max(map(abs, values))
     of_verdicts = found.kind == "pass"
     change: float | None = POINTS
     if not (of_verdicts or (min(values) >= 0 and size <= 1)):

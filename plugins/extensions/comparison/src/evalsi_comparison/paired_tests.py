@@ -23,6 +23,8 @@ from .student_p import t_two_sided
 _SEED = 0
 # A spread smaller than this share of the values is the rounding of their subtraction.
 _ROUNDING = 1e-12
+LARGEST = 1e150
+"""The largest value that can be tested: the squares of larger ones are beyond floats."""
 
 
 class Tested(NamedTuple):
@@ -78,7 +80,7 @@ def means_tested(
         of_verdicts: the differences are of shares of verdicts, so that a score interval stands where t has none.
     """
     n = len(differences)
-    if not n:
+    if not n or size > LARGEST:
         return Tested()
     sums, counts = _units(differences, clusters)
     units, mean = len(sums), math.fsum(differences) / n

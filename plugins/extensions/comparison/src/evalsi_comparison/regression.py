@@ -100,7 +100,8 @@ def _judge(found: Difference, watched: Watched, alpha: float) -> Judged:
     if worse is None:
         if not scored and not found.left_candidate.unmatched:
             return Judged(name, "undecided", "neither run scored a record")
-        return Judged(name, "undecided", "no record was scored in both runs")
+        why = "its values are too large to be compared" if found.is_too_large else "no record was scored in both runs"
+        return Judged(name, "undecided", why)
     if found.pairs < MIN_SHARE * scored:
         return Judged(name, "undecided", f"only {found.pairs:,} of {scored:,} scores of the base have a pair")
     if watched.max_drop is not None:

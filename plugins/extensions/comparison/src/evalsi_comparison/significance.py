@@ -5,14 +5,12 @@ It must not know what the gate makes of it, nor files.
 
 from __future__ import annotations
 
-import math
-
 from evalsi_kernel.gates.baseline import PairedDifference, RecordValues
 from evalsi_kernel.gates.bounds import told
 
 from .difference import Settings
 from .mcnemar import mcnemar_midp
-from .paired_tests import means_tested
+from .paired_tests import LARGEST, means_tested
 
 
 def paired_difference(base: RecordValues, cand: RecordValues, level: float) -> PairedDifference | None:
@@ -24,18 +22,18 @@ def paired_difference(base: RecordValues, cand: RecordValues, level: float) -> P
         level: confidence level, strictly between 0 and 1; a p-value below 1 - level is no chance.
 
     Returns:
-        Candidate minus baseline; None where no record was scored by both.
+        Candidate minus baseline; None where no record was scored by both, or a value is too large to be tested.
 
     For one verdict a record it is McNemar's test that decides; else Student's interval of the differences, and where
     these are all the same, so that it has no spread to go by, the exact test of their signs.
     """
     before, after = _means(base), _means(cand)
     pairs = [(value, after[record]) for record, value in before.items() if record in after]
-    if not pairs:
+    largest = max((abs(value) for pair in pairs for value in pair), default=0.0)
+    if not pairs or largest > LARGEST:
         return None
     differences = [there - here for here, there in pairs]
     won, lost = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
-    largest = max(abs(value) for pair in pairs for value in pair)
     alpha = Settings(level).alpha
     ci, p, _, _ = means_tested(differences, largest, level, None, None)
     low, high = (ci.low, ci.high) if ci else (None, None)
@@ -59,7 +57,7 @@ def paired_difference(base: RecordValues, cand: RecordValues, level: float) -> P
 
 
 def _means(values: RecordValues) -> dict[str, float]:
-    return {record: math.fsum(of_trials) / len(of_trials) for record, of_trials in values.items()}
+    return {record: sum(of_trials) / len(of_trials) for record, of_trials in values.items()}
 
 
 def _are_verdicts(values: RecordValues) -> bool:

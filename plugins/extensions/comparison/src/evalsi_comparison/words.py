@@ -105,7 +105,7 @@ def needed_line(found: Comparison) -> str:
 def verdict(found: Difference, alpha: float) -> str:
     """The last cell of a metric's row."""
     if found.p_holm is None:
-        return "nothing to compare" if not found.pairs else "too few"
+        return "nothing to compare" if not found.pairs or found.is_too_large else "too few"
     return {"same": "no significant difference"}.get(found.direction(alpha), found.direction(alpha))
 
 
