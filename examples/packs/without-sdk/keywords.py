@@ -1,55 +1,34 @@
 """A whole pack without the SDK: standard library and msgpack. Ids such as OUT-2 are sentences of protocol/spec."""
 
-import json
 import os
-import queue
 import sys
-import threading
 import tomllib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgpack
 
-MANIFEST = tomllib.loads((Path(__file__).parent / "plugin.toml").read_text("utf-8"))
-PACK, ONLY = {key: MANIFEST[key] for key in ("name", "version")}, MANIFEST["evaluators"][0]
+MANIFEST = tomllib.loads(Path(__file__).with_name("plugin.toml").read_text("utf-8"))
+PACK, ONLY = {"name": MANIFEST["name"], "version": MANIFEST["version"]}, MANIFEST["evaluators"][0]
 REQUEST, RESPONSE, ERROR, EVENT = range(4)
-REFUSED = {"hello": "protocol.version", "open": "config.unknown_evaluator"}
+REFUSED = {"hello": "protocol.version", "open": "config.unknown_evaluator", "score": "protocol.session"}
 REFUSED |= dict.fromkeys(("plan", "reduce", "aggregate"), "pack.not_supported")
-wire, turn, work, opened, cancelled = os.dup(1), threading.Lock(), queue.Queue(), set(), set()
+MEND = "Ask for what this pack describes, in protocol 1; a kernel that does not speak it needs a newer pack."
+worker, wire, opened, cancelled = ThreadPoolExecutor(1), os.fdopen(os.dup(1), "wb"), set(), set()
 os.dup2(2, 1)  # Whatever prints writes into the log, not into the stream (SUP-1).
 
 
 def send(kind, number, method, body):
     frame = msgpack.packb([kind, number, method, body, {}])
-    with turn:
-        os.write(wire, len(frame).to_bytes(4, "big") + frame)  # FRM-1, FRM-2
-
-
-def words(content):
-    return set((content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)).lower().split())
+    wire.write(len(frame).to_bytes(4, "big") + frame)  # FRM-1, FRM-2; the writer's own lock keeps a frame whole.
+    wire.flush()
 
 
 def score(record):
-    for need in ONLY["needs"]:
-        if need not in record:
-            return "skipped", {"reason": f"record has no {need}"}  # Never a number (OUT-2).
-    right = record["reference"] if isinstance(record["reference"], list) else [record["reference"]]
-    shares = [len(one & words(record["output"])) / len(one) for one in map(words, right) if one]
-    return ("scored", [{"value": max(shares)}]) if shares else ("skipped", {"reason": "the reference has no words"})
-
-
-def score_all(request, sessions, records):
-    counts = {}
-    if not set(sessions) <= opened:
-        return "protocol.session", "A session is not open."  # SCO-2
-    for index, record in enumerate(records):
-        if request in cancelled:
-            return "protocol.cancelled", "The request was cancelled."  # CAN-2
-        outcome, payload = score(record)
-        items = [[session, index, outcome, payload] for session in sessions]
-        send(EVENT, 0, "item", {"request": request, "items": items})  # SCO-1
-        counts[outcome] = counts.get(outcome, 0) + len(items)
-    return {"outcomes": counts}  # SCO-3
+    if "output" not in record:
+        return "skipped", {"reason": "record has no output"}  # Never a number (OUT-2).
+    return "scored", [{"passed": not any(one in str(record["output"]) for one in ("I cannot", "I can't"))}]
 
 
 def answer(number, method, body):
@@ -57,34 +36,32 @@ def answer(number, method, body):
         return {"major": 1, "pack": PACK, "capabilities": ["score"], "window": 64}
     if method == "describe":
         return {"pack": PACK, "evaluators": [ONLY]}
-    if method == "open" and body.get("params"):
-        return "config.param", "keyword-share has no params."  # OPN-1
     if method == "open" and body["evaluator"] == ONLY["name"]:
-        fresh = body["session"] not in opened
+        if body.get("params"):
+            return {"code": "config.param", "message": "This evaluator has no params.", "mend": "Give none."}  # OPN-1
+        if body["session"] in opened:
+            return {"code": "protocol.session", "message": "It is open already.", "mend": "Close it."}  # OPN-2
         opened.add(body["session"])
-        return {"evaluator": ONLY} if fresh else ("protocol.session", "It is open already.")  # OPN-2
-    if method == "score":
-        return score_all(number, body["sessions"], body["records"])
+        return {"evaluator": ONLY}
+    if method == "score" and opened.issuperset(body["sessions"]):
+        outcomes = [score(record) for record in body["records"] if number not in cancelled]  # CAN-2, CAN-4
+        items = [[session, index, *one] for index, one in enumerate(outcomes) for session in body["sessions"]]
+        send(EVENT, 0, "item", {"request": number, "items": items})  # SCO-1
+        return {"outcomes": Counter(outcome for _, _, outcome, _ in items)}  # SCO-3
     if method in ("close", "bye"):
         opened.discard(body.get("session"))
         return {}
-    return REFUSED.get(method, "protocol.unknown_method"), f"This pack cannot do that {method}."  # REQ-6, REQ-7
+    return {"code": REFUSED.get(method, "protocol.unknown_method"), "message": f"No such {method}.", "mend": MEND}
 
 
-def do_requests():
-    while True:
-        number, method, body = work.get()
-        try:
-            said = answer(number, method, body)
-        except (KeyError, TypeError) as fault:
-            said = "protocol.body", f"A field is absent or of another type: {fault}."  # REQ-8
-        kind, said = (RESPONSE, said) if isinstance(said, dict) else (ERROR, {"code": said[0], "message": said[1]})
-        send(kind, number, method, said)  # REQ-3
-        if method == "bye":
-            os._exit(0)  # SUP-4
+def do(number, method, body):
+    try:
+        said = answer(number, method, body)
+    except (KeyError, TypeError) as fault:
+        said = {"code": "protocol.body", "message": f"A field is absent or of another type: {fault}."}  # REQ-8
+    send(ERROR if "code" in said else RESPONSE, number, method, said)  # REQ-3
 
 
-threading.Thread(target=do_requests, daemon=True).start()
 while len(head := sys.stdin.buffer.read(4)) == 4:
     kind, number, method, body, _ = msgpack.unpackb(sys.stdin.buffer.read(int.from_bytes(head, "big")))
     if kind == EVENT and method == "cancel":
@@ -92,4 +69,5 @@ while len(head := sys.stdin.buffer.read(4)) == 4:
     elif kind == REQUEST and method == "ping":
         send(RESPONSE, number, method, {"running": []})  # At once, whatever is computed (PNG-1).
     elif kind == REQUEST:
-        work.put((number, method, body))
+        worker.submit(do, number, method, body)
+os._exit(0)  # The stream is over (SUP-3), also after a bye (SUP-4).
