@@ -1,6 +1,6 @@
 """`evalsi plugins new`: a pack that runs, is tested and conforms, for its author to change.
 
-It writes files and has uv lock them; it must not know what the evaluator computes.
+It writes files and has uv lock those of a Python pack; it must not know what the evaluator computes.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from evalsi_kernel.version import VERSION
 
 from . import new_pack_files as files
 from .build import find_uv
+from .new_wasm_pack import next_steps, texts_of
 
 LOCK_S = 300
 
@@ -31,11 +33,14 @@ class Locked(NamedTuple):
 
 
 def run_new(options: argparse.Namespace, _: Toolkit) -> int:
-    """Write the pack, lock it, and say how to go on."""
+    """Write the pack, lock it where it is Python, and say how to go on."""
     name = _checked(options.name)
     folder = options.dir or Path(name.partition("/")[2])
-    write_pack(name, folder)
+    write_pack(name, folder, options.wasm)
     print(f"wrote the pack {name} into {folder}/")
+    if options.wasm is not None:
+        print("\n".join(next_steps(options.wasm, folder)))
+        return 0
     locked = lock(folder, offline=options.offline)
     if locked.is_there:
         print(f"next: evalsi plugins check {folder}")
@@ -46,26 +51,18 @@ def run_new(options: argparse.Namespace, _: Toolkit) -> int:
     return 0
 
 
-def write_pack(name: str, folder: Path) -> None:
+def write_pack(name: str, folder: Path, wasm: str | None = None) -> None:
     """Write the files of a new pack.
+
+    Args:
+        name: of the pack, with its publisher.
+        folder: where to; it is made.
+        wasm: the language of a pack that is a WebAssembly module; None for one in Python.
 
     Raises:
         ConfigError: `config.invalid`; the folder holds something, or cannot be written.
     """
-    module = re.sub(r"\W", "_", name)
-    words = {"name": name, "module": module, "distribution": module.replace("_", "-"), "version": VERSION}
-    checkout = _checkout()
-    words["sources"] = "" if checkout is None else files.SOURCES.substitute(checkout=checkout.as_posix())
-    texts = {
-        "plugin.toml": files.PLUGIN.substitute(words),
-        "pyproject.toml": files.PYPROJECT.substitute(words),
-        "README.md": files.README.substitute(words),
-        "samples.jsonl": files.SAMPLES,
-        ".gitignore": files.IGNORED,
-        f"src/{module}/__init__.py": files.PACKAGE.substitute(words),
-        f"src/{module}/sentence_length.py": files.EVALUATOR,
-        "tests/test_sentence_length.py": files.TEST.substitute(words),
-    }
+    texts = _python_texts(name) if wasm is None else texts_of(name, wasm)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigError(f"{folder} is there and is not empty.", "Name another folder with --dir.")
@@ -76,6 +73,23 @@ def write_pack(name: str, folder: Path) -> None:
         raise ConfigError(
             f"{folder} cannot be written: {error.strerror}.", "Name another folder with --dir."
         ) from error
+
+
+def _python_texts(name: str) -> Mapping[str, str]:
+    module = re.sub(r"\W", "_", name)
+    words = {"name": name, "module": module, "distribution": module.replace("_", "-"), "version": VERSION}
+    checkout = _checkout()
+    words["sources"] = "" if checkout is None else files.SOURCES.substitute(checkout=checkout.as_posix())
+    return {
+        "plugin.toml": files.python_manifest(name, module),
+        "pyproject.toml": files.PYPROJECT.substitute(words),
+        "README.md": files.README.substitute(words),
+        "samples.jsonl": files.SAMPLES,
+        ".gitignore": files.IGNORED,
+        f"src/{module}/__init__.py": files.PACKAGE.substitute(words),
+        f"src/{module}/sentence_length.py": files.EVALUATOR,
+        "tests/test_sentence_length.py": files.TEST.substitute(words),
+    }
 
 
 def lock(folder: Path, *, offline: bool = False) -> Locked:

@@ -16,11 +16,11 @@ summary = "Long sentences: how many words a sentence of the output has."
 protocol = 1
 
 [run]
-module = "$module"
+$run
 workers = "cpu"
 record_timeout_s = 30
 
-# Written from the code by `python -m evalsi.manifest`; do not edit below this line.
+# $evaluators
 
 [[evaluators]]
 name = "sentence-length"
@@ -38,6 +38,19 @@ additionalProperties = false
 [evaluators.params.properties]
 ends = { type = "string", description = "the characters that end a sentence", minLength = 1, default = ".!?" }
 """)
+
+
+def python_manifest(name: str, module: str) -> str:
+    """The manifest of a pack that is a Python module."""
+    evaluators = "Written from the code by `python -m evalsi.manifest`; do not edit below this line."
+    return PLUGIN.substitute(name=name, run=f'module = "{module}"', evaluators=evaluators)
+
+
+def wasm_manifest(name: str, module: str, memory_mb: int) -> str:
+    """The manifest of a pack that is a WebAssembly module, in this file of its folder."""
+    run = f'runtime = "wasm"\nmodule = "{module}"\nmemory_mb = {memory_mb}'
+    return PLUGIN.substitute(name=name, run=run, evaluators="By hand. The module says these names and versions too.")
+
 
 PYPROJECT: Final = Template("""\
 [project]
