@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.runs.event_log import EventLog
-from evalsi_kernel.runs.history import FINISHED, History
+from evalsi_kernel.runs.history import History
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.run_folder import RunFolder, latest_run, new_run
@@ -59,7 +59,7 @@ def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
             begun.history.mend()
             if begun.history.begun is None:
                 return _began(request, begun, inputs)
-            if again or begun.history.state not in FINISHED:
+            if again or not begun.history.is_over:
                 begun.history.check_unchanged(inputs)
                 return begun
         except BaseException:

@@ -18,7 +18,7 @@ from evalsi_kernel.runs.run_folder import RunFolder
 
 State = Literal["planned", "preparing", "running", "scoring", "gating", "succeeded", "failed", "error", "cancelled"]
 FINISHED = frozenset({"succeeded", "failed"})
-"""A run in one of these is over: the same command begins a new one."""
+"""A run in one of these is over: the same command begins a new one; so does it where an `error` left nothing to do."""
 _LONGEST_SHOWN = 60
 
 
@@ -40,10 +40,10 @@ class History:
         return next((note for note in self._progress.notes if note["note"] == "run"), None)
 
     @property
-    def state(self) -> State | None:
-        """The last state."""
-        states = [note["state"] for note in self._progress.notes if note["note"] == "state"]
-        return states[-1] if states else None
+    def is_over(self) -> bool:
+        """Whether the same command begins a new run: nothing of this one is left to do."""
+        last = self._last
+        return last is not None and bool(last.get("finished", last["state"] in FINISHED))
 
     @property
     def attempts(self) -> int:
@@ -68,10 +68,15 @@ class History:
         """Remove what a process that was killed was writing, and have `run.json` say what the log says."""
         for unfinished in (*self._folder.path.glob(".evalsi-*.tmp"), self._summary.with_suffix(".tmp")):
             unfinished.unlink(missing_ok=True)
-        last = next((note for note in reversed(self._progress.notes) if note["note"] == "state"), None)
+        last = self._last
         if last is not None and _state_in(self._summary) != last["state"]:
             about = {key: value for key, value in last.items() if key not in {"note", "state", "at"}}
             self._summarise(last["state"], about)
+
+    @property
+    def _last(self) -> Mapping[str, Any] | None:
+        """The note of the last state."""
+        return next((note for note in reversed(self._progress.notes) if note["note"] == "state"), None)
 
     @property
     def _summary(self) -> Path:

@@ -28,7 +28,7 @@ from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Generation, Halt
-from evalsi_kernel.runs.history import State
+from evalsi_kernel.runs.history import FINISHED, State
 from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.opening import Ready, caller_of, scorers
 from evalsi_kernel.runs.prepared import Prepared
@@ -42,6 +42,7 @@ from evalsi_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.evaluated import Evaluation
 
 ORDER_SEED = 0
 
@@ -220,7 +221,7 @@ class Running:
             prepared.plan.instances,
             self._about(done),
             decisions,
-            state=lambda verdict, error: self._state(verdict, at_own_end=at_own_end, error=error),
+            state=lambda verdict, found: self._state(verdict, found, at_own_end=at_own_end),
             warned=self._warnings,
         )
         scores = RunScores(
@@ -242,8 +243,9 @@ class Running:
             except OutputError as error:
                 evaluation = evaluation._replace(error=evaluation.error or error)
         judged = summing.judged(evaluation)
-        state = self._state(judged.verdict, at_own_end=at_own_end, error=evaluation.error)
-        begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason)
+        state = self._state(judged.verdict, evaluation, at_own_end=at_own_end)
+        finished = state in FINISHED or (state == "error" and evaluation.error is None)
+        begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason, finished=finished)
         return RunEnd(
             begun.folder.id,
             state,
@@ -314,12 +316,15 @@ class Running:
         whole = done == len(self._begun.progress) or decided
         return Ending(Status.COMPLETE if whole else Status.PARTIAL)
 
-    def _state(self, verdict: str | None, *, at_own_end: bool, error: EvalsiError | None) -> State:
+    def _state(self, verdict: str | None, evaluation: Evaluation, *, at_own_end: bool) -> State:
         if not at_own_end or self._halt.reason == STOPPED:
             return "cancelled"
-        if error is not None:
+        if evaluation.error is not None:
             return "error"
-        return "succeeded" if verdict in (None, "pass") else "failed"
+        if verdict not in (None, "pass"):
+            return "failed"
+        # What nobody gates on may have no score at all: that is an error too, and no success.
+        return "error" if any(one.severity == "problem" for one in evaluation.findings) else "succeeded"
 
 
 def _is_in_trouble(broker: Broker) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.evaluated import Evaluation
 from evalsi_kernel.findings import Finding
 from evalsi_kernel.gates.baseline import side
@@ -49,7 +48,7 @@ class Summing:
         instances: its evaluators.
         about: what the run adds to the manifest.
         decided: what early stopping found, one for each gate; empty where nothing was followed.
-        state: in which the run ends, from its verdict and its error.
+        state: in which the run ends, from its verdict and its evaluation.
         warned: from the manifest, sentences on what the gates rest on.
     """
 
@@ -61,7 +60,7 @@ class Summing:
         about: Mapping[str, Any],
         decided: Sequence[Decision | None] = (),
         *,
-        state: Callable[[Verdict | None, EvalsiError | None], State],
+        state: Callable[[Verdict | None, Evaluation], State],
         warned: Callable[[Mapping[str, Any]], Sequence[str]],
     ) -> None:
         self._spec = spec
@@ -110,7 +109,7 @@ class Summing:
             trials=self._spec.trials,
         )
         self._gates, self._verdict = tuple(results), run_verdict(results, self._spec.undecided)
-        manifest["state"] = self._state(self._verdict, evaluation.error)
+        manifest["state"] = self._state(self._verdict, evaluation)
         more = {"verdict": self._verdict, "gates": gates_told(results), "slices": slices_told(slices)}
         findings = (*evaluation.findings, *self._warnings(manifest))
         return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)

@@ -85,7 +85,9 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
     elif status not in ("complete", "", "None"):
         yield f"The run did not come to its end ({one_line(status)}). {told}".strip()
     state = str(manifest.get("state") or "")
-    if state in ("error", "cancelled"):
+    if state == "error" and status == "complete" and not error:
+        yield "The run came to its end and counts as an error, since something could not be scored at all."
+    elif state in ("error", "cancelled"):
         yield f"The run ended as {state}; the same command continues it."
     stopped = manifest.get("stopped_early")
     if isinstance(stopped, dict):
