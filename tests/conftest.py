@@ -42,6 +42,7 @@ WALKS = (
     "docs/test_pages.py",
     "judging/test_batches_interrupted.py",
     "provisioning/adding/test_walls.py",
+    "provisioning/test_new_wasm_toolchains.py",
     "reports/test_page.py",
     "reports/test_untrusted.py",
     "runs/test_kills.py",

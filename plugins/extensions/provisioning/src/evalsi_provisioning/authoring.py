@@ -27,7 +27,7 @@ def configure(add: Add) -> None:
     check = add("check", "run the conformance kit over a pack's folder")
     check.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
     check.add_argument("--level", choices=LEVELS, default="trustworthy", help="the last level to check")
-    check.add_argument("--against", type=Path, metavar="DIR|WHEEL", help="the released pack, for the level stable")
+    check.add_argument("--against", type=Path, metavar="DIR|ARCHIVE", help="the released pack, for the level stable")
     check.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
 

@@ -23,6 +23,9 @@ from evalsi_kernel.manifests import load_manifest
 from evalsi_kernel.pack_info import PackInfo
 from evalsi_kernel.paths import bundled_packs
 
+from .archives import is_archive
+from .pack_layout import lay_out
+
 OK, ERROR = 0, 1
 
 
@@ -42,11 +45,18 @@ def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report
             against = None
             if options.against is not None:
                 where = options.against.resolve()
-                released = where if where.is_dir() else lay_out_wheel(where, Path(scratch))
+                released = where if where.is_dir() else _unpacked(where, Path(scratch))
                 against = Released(released, _program(_pack(released)))
             return check_pack(folder, _program(_pack(folder)), level=options.level, against=against, settings=settings)
         except (BadWheel, Unusable) as error:
             raise ConfigError(f"--against {options.against}: {error}") from error
+
+
+def _unpacked(release: Path, folder: Path) -> Path:
+    """A wheel has a layout of its own; any other archive holds the pack's folder."""
+    if is_archive(release.name) and release.suffix.lower() != ".whl":
+        return lay_out(release, folder / "pack").folder
+    return lay_out_wheel(release, folder)
 
 
 def _broken(folder: Path, builtin: bool) -> Report | None:
