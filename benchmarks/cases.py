@@ -58,21 +58,21 @@ def catalog(bench: Bench) -> Iterator[Row]:
 
 
 def hundred_packs(bench: Bench) -> Iterator[Row]:
-    """A warm catalog of a hundred packs, each the pack text under another name, beside the command's own start."""
-    text = Path(__file__).parents[1] / "plugins" / "packs" / "text"
-    manifest = (text / "plugin.toml").read_text("utf-8")
+    """A warm catalog of a hundred packs, each the pack core under another name, beside the command's own start."""
+    core = Path(__file__).parents[1] / "plugins" / "packs" / "core"
+    manifest = (core / "plugin.toml").read_text("utf-8")
     for number in range(100):
         folder = bench.folder / "hundred-packs" / str(number)
         folder.mkdir(parents=True, exist_ok=True)
-        named = manifest.replace('name = "text"', f'name = "acme/text-{number}"', 1)
+        named = manifest.replace('name = "core"', f'name = "acme/core-{number}"', 1)
         (folder / "plugin.toml").write_text(named, "utf-8")
-        shutil.copy(text / "uv.lock", folder)
+        shutil.copy(core / "uv.lock", folder)
     variables = {"EVALSI_PLUGIN_PATH": str(bench.folder / "hundred-packs")}
     found = compare([EVALSI, "catalog"], [EVALSI, "version"], rounds=bench.rounds * 4, variables=variables)
     pairs = zip(found.ours, found.theirs, strict=True)
     over_ms = median(our.cpu_s - their.cpu_s for our, their in pairs) * 1000
     yield Row(
-        "`evalsi catalog`, 100 packs more, warm",
+        "`evalsi catalog`, 100 packs of 12 evaluators more, warm",
         shown_ms(found, "ours"),
         f"{shown_ms(found, 'theirs')} (`evalsi version`)",
         f"{over_ms:.0f} ms of CPU more",

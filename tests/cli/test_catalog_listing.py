@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +21,7 @@ from evalsi_cli.listing import trusts_of
 from evalsi_kernel.catalog import load_catalog
 from evalsi_kernel.environments import pack_state
 from tests.cli.pack_folders import write_pack
-from tests.cli.running import evalsi
+from tests.cli.running import EVALSI, Done, evalsi
 
 
 def packs_of(*words: str | Path, variables: dict[str, str] | None = None) -> dict[str, dict[str, Any]]:
@@ -96,16 +101,77 @@ def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lo
         "from evalsi_cli.main import main\n"
         "code = main(['catalog'])\n"
         "print(len([one for one in told if one[0] != 'open']), "
-        "len([path for event, path in told if path.endswith('uv.lock')]), code, file=sys.stderr)"
+        "len([path for event, path in told if path.endswith('uv.lock')]), "
+        "len([path for event, path in told if '/catalog-' in path]), code, file=sys.stderr)"
     )
     for is_cold in (True, False):
         done = subprocess.run(
             [sys.executable, "-c", script], env=variables, capture_output=True, text=True, timeout=60, check=False
         )
-        started, read, code = done.stderr.splitlines()[-1].split()
+        started, locks, catalogs, code = done.stderr.splitlines()[-1].split()
         assert (started, code) == ("0", "0")
-        assert int(read) >= 100 if is_cold else read == "0"
+        assert int(locks) >= 100 if is_cold else locks == "0"
+        assert (catalogs != "0") == is_cold, "what did not change is neither read nor formatted again"
         assert done.stdout.count("acme/p") >= 100
+
+
+def test_a_listing_that_was_kept_reads_as_one_that_is_made_anew_and_goes_with_any_change(tmp_path: Path) -> None:
+    folder = write_pack(tmp_path / "packs", "acme/style", "polite")
+    variables = {"EVALSI_PLUGIN_PATH": str(tmp_path / "packs"), "EVALSI_CACHE_DIR": str(tmp_path / "cache")}
+
+    def listed() -> Done:
+        return evalsi("catalog", variables=variables)
+
+    def of_the_pack(out: str) -> str:
+        return next(part for part in out.split("\n\n") if part.startswith("acme/style"))
+
+    first, again = listed(), listed()
+    assert list((tmp_path / "cache").glob("listing-*.json"))
+    assert first == again
+    assert of_the_pack(first.out) == evalsi("catalog", "--pack", "acme/style", variables=variables).out.rstrip("\n")
+    assert "(community, by acme; environment not built yet): A pack of a test." in first.out
+    (folder / "uv.lock").unlink()
+    assert "(community, by acme; no uv.lock): A pack of a test." in listed().out
+    manifest = (folder / "plugin.toml").read_text("utf-8")
+    (folder / "plugin.toml").write_text(manifest.replace("An evaluator of a test.", "Another one."), "utf-8")
+    assert "  polite@1  Another one.\n" in listed().out
+    (folder / "plugin.toml").write_text(manifest.replace("protocol = 1", ""), "utf-8")
+    assert ["protocol is missing" in listed().err for _ in range(2)] == [True, True], "a note is told each time"
+
+
+def test_a_terminal_gets_lines_that_fit_it_and_a_pipe_gets_them_whole(tmp_path: Path) -> None:
+    write_pack(tmp_path / "packs", "acme/style", "polite")
+    text = (tmp_path / "packs" / "acme_style" / "plugin.toml").read_text("utf-8")
+    words = " ".join(f"word{number}" for number in range(40))
+    manifest = text.replace("An evaluator of a test.", words).replace("A pack of a test.", words)
+    (tmp_path / "packs" / "acme_style" / "plugin.toml").write_text(manifest, "utf-8")
+    variables = {"EVALSI_PLUGIN_PATH": str(tmp_path / "packs"), "TERM": "dumb"}
+    whole = evalsi("catalog", "--pack", "acme/style", variables=variables).out
+    assert f"  polite@1  {words}\n" in whole
+    for command in (["catalog"], ["catalog", "--pack", "acme/style"], ["doctor"]):
+        for width in (80, 40):
+            shown = in_a_terminal(width, *command, variables=variables)
+            longest = max(shown.splitlines(), key=len)
+            assert len(longest) <= width or " " not in longest.strip(), longest
+            assert command == ["doctor"] or f"word{39}\n  polite@1  word0 word1" in shown
+    again = in_a_terminal(80, "catalog", "--pack", "acme/style", variables=variables)
+    assert again.split() == whole.split(), "broken, and nothing lost"
+
+
+def in_a_terminal(width: int, *words: str, variables: dict[str, str]) -> str:
+    """What the command writes into a terminal of so many columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    environment = os.environ | variables
+    process = subprocess.Popen([EVALSI, *words], stdin=its, stdout=its, stderr=its, env=environment)
+    os.close(its)
+    written = bytearray()
+    # Linux ends a terminal that nobody writes to any more with an error.
+    with suppress(OSError), open(ours, "rb", buffering=0) as terminal:
+        while data := terminal.read(65536):
+            written += data
+    assert process.wait(60) == 0, written.decode()
+    return written.decode().replace("\r\n", "\n")
 
 
 def test_states_are_those_that_a_run_would_find_also_after_a_lock_has_changed(

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from evalsi_cli.commands.catalog import listing, pack_json, pack_lines
+from evalsi_cli.commands.catalog import listing, pack_json, shown
+from evalsi_cli.environment_states import environment_states
 from evalsi_cli.listing import Wanted
+from evalsi_cli.pack_text import text_of
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions import Extensions, runtime_launch
 from evalsi_kernel.manifests import load_manifest
@@ -75,11 +77,16 @@ def test_a_module_scores_beside_python_packs_and_its_digest_stands_in_the_result
 def test_the_catalog_shows_what_runs_it() -> None:
     pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
     (found,) = listing([pack], Wanted())
-    listed = pack_json(found)
+    (state,) = environment_states([pack])
+    listed = pack_json(found, state)
     assert (listed["runtime"], listed["environment"]) == ("wasm", "not needed")
-    assert next(pack_lines(found)).endswith(
-        "acme/words 1.0.0 (community, by acme; runs in wasm): What the words of an answer tell: the same as the "
-        "reference's, how many, how many on average."
+    assert (
+        shown(text_of(*found), state)
+        .splitlines()[0]
+        .endswith(
+            "acme/words 1.0.0 (community, by acme; runs in wasm): What the words of an answer tell: the same as the "
+            "reference's, how many, how many on average."
+        )
     )
 
 

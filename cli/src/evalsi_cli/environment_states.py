@@ -9,17 +9,32 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
 from evalsi_kernel.environment_plan import EnvironmentPlan, environment_key, python_is_there, read_stamp
-from evalsi_kernel.environments import EnvironmentState
-from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.pack_info import PYTHON
 from evalsi_kernel.paths import cache_dir
+
+if TYPE_CHECKING:
+    from evalsi_kernel.environments import EnvironmentState
 
 _FORMAT = 1
 
 
-def environment_states(packs: Sequence[PackInfo]) -> list[EnvironmentState]:
+class Placed(Protocol):
+    """A pack as far as it is looked at here."""
+
+    @property
+    def folder(self) -> str | Path:
+        """Where it lies."""
+
+    @property
+    def runtime(self) -> str:
+        """What runs it."""
+
+
+def environment_states(packs: Sequence[Placed]) -> list[EnvironmentState]:
     """The state of each pack's environment, in the order of the packs."""
     envs = cache_dir() / "envs"
     digests = _lock_digests([pack for pack in packs if pack.runtime == PYTHON])
@@ -29,7 +44,7 @@ def environment_states(packs: Sequence[PackInfo]) -> list[EnvironmentState]:
 
 
 def _of(
-    pack: PackInfo, digests: dict[Path, str | None], found: dict[str, EnvironmentState]
+    pack: Placed, digests: dict[str | Path, str | None], found: dict[str, EnvironmentState]
 ) -> EnvironmentState:  # fmt: skip
     if pack.runtime != PYTHON:
         return "not needed"
@@ -44,7 +59,7 @@ def _state(digest: str, key: str, folder: Path) -> EnvironmentState:
     return "ready" if python_is_there(plan) else "broken"
 
 
-def _lock_digests(packs: Sequence[PackInfo]) -> dict[Path, str | None]:
+def _lock_digests(packs: Sequence[Placed]) -> dict[str | Path, str | None]:
     """The digest of each pack's lock; None where there is none that can be read."""
     locks = [os.path.join(pack.folder, "uv.lock") for pack in packs]
     key = [_FORMAT, [_looks(lock) for lock in locks]]

@@ -30,6 +30,11 @@ class Wanted(NamedTuple):
     judge: bool | None = None
     words: Sequence[str] = ()
 
+    @property
+    def is_all(self) -> bool:
+        """Whether every evaluator is wanted."""
+        return self.judge is None and not self.needs and not self.words
+
 
 def publisher_of(pack: PackInfo, trust: Trust) -> str:
     """Who brings a pack; "" where nobody says."""
@@ -58,7 +63,7 @@ def judge_calls(pack: PackInfo, evaluator: EvaluatorInfo) -> int | None:
 
 def selected(pack: PackInfo, wanted: Wanted) -> tuple[EvaluatorInfo, ...]:
     """The evaluators of a pack that are wanted."""
-    if wanted.judge is None and not wanted.needs and not wanted.words:
+    if wanted.is_all:
         return pack.evaluators
     of_pack = f"{pack.name} {pack.summary}".lower()
     return tuple(one for one in pack.evaluators if _is_wanted(one, of_pack, wanted))

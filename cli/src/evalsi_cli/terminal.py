@@ -42,6 +42,35 @@ def paint(text: str, colour: str, stream: TextIO) -> str:
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
 
 
+def columns(stream: TextIO) -> int:
+    """How many characters a line of the terminal has; 0 where the stream leads to none, or it does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+    except OSError:
+        return 0
+
+
+def broken_at(text: str, width: int, inset: int) -> str:
+    """The text in lines that fit.
+
+    Args:
+        text: one line or several.
+        width: in characters; 0 breaks none. A word that is longer stays whole, so that it can be copied.
+        inset: how much further in the rest of a line stands than its beginning.
+    """
+    if not width:
+        return text
+    import textwrap  # A millisecond that only a terminal pays.
+
+    def filled(line: str) -> str:
+        if len(line) <= width:
+            return line
+        indent = " " * (len(line) - len(line.lstrip()) + inset)
+        return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+    return "\n".join(map(filled, text.split("\n")))
+
+
 class ProgressLine:
     """Records done, on stderr: one line that renews itself on a terminal, a plain line now and then elsewhere.
 

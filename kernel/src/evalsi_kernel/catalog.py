@@ -19,8 +19,8 @@ from evalsi_kernel.refs import CustomRef, EvaluatorRef, parse_ref
 from evalsi_kernel.suggestions import did_you_mean
 
 MANIFEST = "plugin.toml"
-# Part of the cache's key; raise it whenever the cache or the rules of a manifest change.
-_FORMAT = 4
+# Part of the key of every cache of a catalog; raise it whenever the cache or the rules of a manifest change.
+FORMAT = 4
 _LISTED_AT_MOST = 12
 
 
@@ -90,7 +90,7 @@ class Catalog(NamedTuple):
             if broken.name == name:
                 raise broken.error()
         names = [pack.name for pack in self.packs]
-        there_are = f"There are {', '.join(names)}." if names else "There is none on the search path."
+        there_are = f"There are {_listed(names)}." if names else "There is none on the search path."
         raise ConfigError(
             f'There is no pack "{name}".',
             f"{did_you_mean(name, names)} {there_are}".strip(),
@@ -188,8 +188,8 @@ def load_catalog(search_path: Sequence[Path], cache_dir: Path) -> Catalog:
         cache_dir: where the cache is kept; that it cannot be read or written is no error.
     """
     warnings: list[str] = []
-    manifests = _find_manifests(search_path, warnings)
-    key = [_FORMAT, manifests]
+    manifests = find_manifests(search_path, warnings)
+    key = [FORMAT, manifests]
     cache = cache_path(cache_dir, "catalog", os.pathsep.join(map(str, search_path)))
     found = read_cached(cache, key)
     if found is None:
@@ -201,8 +201,16 @@ def load_catalog(search_path: Sequence[Path], cache_dir: Path) -> Catalog:
     return Catalog(tuple(usable), tuple(broken), tuple(warnings))
 
 
-def _find_manifests(search_path: Iterable[Path], warnings: list[str]) -> list[list[Any]]:
-    """[path, mtime and ctime in ns, size in bytes] of each manifest, each once even if found twice."""
+def find_manifests(search_path: Iterable[Path], warnings: list[str]) -> list[list[Any]]:
+    """Find the manifests of a search path, by looking at folders only.
+
+    Args:
+        search_path: as `load_catalog` takes it.
+        warnings: gets a sentence for each place that cannot be looked at.
+
+    Returns:
+        [path, mtime and ctime in ns, size in bytes] of each, each once even if found twice.
+    """
     found: dict[str, list[Any]] = {}
     for entry in dict.fromkeys(map(os.path.abspath, search_path)):
         for folder in [entry] if os.path.isfile(os.path.join(entry, MANIFEST)) else _folders_in(entry, warnings):

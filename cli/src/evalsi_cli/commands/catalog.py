@@ -6,20 +6,21 @@ It must not know how packs are found.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_cli.environment_states import environment_states
 from evalsi_cli.faults import OK
 from evalsi_cli.listing import Trust, Wanted, judge_calls, publisher_of, selected, trusts_of
-from evalsi_cli.terminal import as_json, paint
+from evalsi_cli.pack_text import PackText, text_of
+from evalsi_cli.terminal import as_json, broken_at, columns, paint
+from evalsi_cli.whole_listing import whole_listing
 from evalsi_kernel.catalog import Catalog, default_catalog
-from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
 
-# `json.dumps` would make an encoder for each of a thousand defaults.
-_AS_TEXT = json.JSONEncoder(ensure_ascii=False).encode
+if TYPE_CHECKING:
+    from evalsi_kernel.environments import EnvironmentState
 
 
 class Listed(NamedTuple):
@@ -28,7 +29,6 @@ class Listed(NamedTuple):
     pack: PackInfo
     evaluators: tuple[EvaluatorInfo, ...]
     trust: Trust
-    environment: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +44,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the catalog; broken packs and what hides what go to stderr."""
-    catalog = default_catalog()
-    packs = catalog.packs if options.pack is None else (catalog.pack(options.pack),)
-    listed = listing(packs, Wanted(options.needs, options.judge, options.words))
-    if options.format == "json":
-        print(as_json({"packs": [pack_json(one) for one in listed]}))
-    elif listed:
-        print("\n\n".join("\n".join(pack_lines(one)) for one in listed))
+    wanted = Wanted(options.needs, options.judge, options.words)
+    width = columns(sys.stdout)
+    if options.format == "text" and options.pack is None and wanted.is_all:
+        texts, catalog = whole_listing(width)
+    else:
+        catalog = default_catalog()
+        packs = catalog.packs if options.pack is None else (catalog.pack(options.pack),)
+        listed = listing(packs, wanted)
+        if options.format == "json":
+            states = environment_states([one.pack for one in listed])
+            print(as_json({"packs": [pack_json(*one) for one in zip(listed, states, strict=True)]}))
+            _warn(catalog)
+            return OK
+        texts = [text_of(*one, width) for one in listed]
+    if texts:
+        states = environment_states(texts)
+        print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
     else:
         print("no evaluator is like that", file=sys.stderr)
     _warn(catalog)
@@ -60,14 +70,11 @@ def run(options: argparse.Namespace) -> int:
 def listing(packs: Iterable[PackInfo], wanted: Wanted) -> list[Listed]:
     """The packs that have an evaluator that is wanted."""
     chosen = [(pack, found) for pack in packs if (found := selected(pack, wanted))]
-    states = environment_states([pack for pack, _ in chosen])
     trusts = trusts_of(pack for pack, _ in chosen)
-    return [
-        Listed(pack, found, trusts[pack.folder], state) for (pack, found), state in zip(chosen, states, strict=True)
-    ]
+    return [Listed(pack, found, trusts[pack.folder]) for pack, found in chosen]
 
 
-def pack_json(listed: Listed) -> dict[str, Any]:
+def pack_json(listed: Listed, environment: EnvironmentState) -> dict[str, Any]:
     """A pack with its evaluators, as JSON."""
     pack = listed.pack
     return {
@@ -78,7 +85,7 @@ def pack_json(listed: Listed) -> dict[str, Any]:
         "summary": pack.summary,
         "wraps": pack.wraps,
         "runtime": pack.runtime,
-        "environment": listed.environment,
+        "environment": environment,
         "folder": str(pack.folder),
         "permissions": dict(pack.permissions),
         "evaluators": [
@@ -87,55 +94,12 @@ def pack_json(listed: Listed) -> dict[str, Any]:
     }
 
 
-def pack_lines(listed: Listed) -> Iterator[str]:
-    """A pack with its evaluators, as text."""
-    pack = listed.pack
-    state = listed.environment if pack.runtime == PYTHON else f"runs in {pack.runtime}"
-    publisher = publisher_of(pack, listed.trust)
-    whose = f"{listed.trust}, by {publisher}" if publisher else listed.trust
-    yield f"{paint(pack.name, 'bold', sys.stdout)} {pack.version} ({whose}; {state}): {pack.summary}"
-    for evaluator in listed.evaluators:
-        yield f"  {evaluator.name}@{evaluator.version}  {evaluator.summary}"
-        if evaluator.needs:
-            yield f"      needs: {', '.join(evaluator.needs)}"
-        if evaluator.asks:
-            yield f"      asks: {_asks(pack, evaluator)}"
-        if evaluator.outputs:
-            yield f"      gives: {', '.join(_output(output, evaluator) for output in evaluator.outputs)}"
-        params = list(_params(evaluator.params))
-        if params:
-            yield f"      params: {', '.join(params)}"
-
-
-def _asks(pack: PackInfo, evaluator: EvaluatorInfo) -> str:
-    calls = judge_calls(pack, evaluator)
-    asks = ", ".join(evaluator.asks)
-    if calls == 0:
-        return asks
-    return f"{asks} (any number of questions a record)" if calls is None else f"{asks} (at most {calls} a record)"
-
-
-def _output(output: OutputInfo, evaluator: EvaluatorInfo) -> str:
-    name = output.name or evaluator.name
-    if output.kind != "number":
-        return f"{name} ({output.kind})"
-    low = "" if output.minimum is None else f"{output.minimum:g}"
-    high = "" if output.maximum is None else f"{output.maximum:g}"
-    span = f"{low}…{high}" if low or high else "number"
-    return f"{name} ({' '.join(part for part in (span, output.unit) if part)})"
-
-
-def _params(schema: Mapping[str, Any]) -> Iterable[str]:
-    required = schema.get("required", ())
-    for name, param in schema.get("properties", {}).items():
-        if "default" in param:
-            yield f"{name}={_AS_TEXT(param['default'])}"
-        else:
-            yield name if name in required else f"{name}=none"
+def shown(text: PackText, environment: EnvironmentState, width: int = 0) -> str:
+    """A pack's text with the state of its environment, the name in bold where that can be seen."""
+    header = broken_at(f"{text.name}{text.header(environment)}", width, 6)
+    return f"{paint(text.name, 'bold', sys.stdout)}{header[len(text.name) :]}\n{text.evaluators}"
 
 
 def _warn(catalog: Catalog) -> None:
-    for warning in catalog.warnings:
-        print(f"{paint('note:', 'yellow', sys.stderr)} {warning}", file=sys.stderr)
-    for broken in catalog.broken:
-        print(f"{paint('note:', 'yellow', sys.stderr)} {broken.error()}", file=sys.stderr)
+    for sentence in (*catalog.warnings, *(broken.error() for broken in catalog.broken)):
+        print(f"{paint('note:', 'yellow', sys.stderr)} {sentence}", file=sys.stderr)

@@ -17,7 +17,7 @@ from pathlib import Path
 from evalsi_cli.faults import ERROR, OK
 from evalsi_cli.models import add_model_flags, models_of
 from evalsi_cli.planted import planted_path, run_judge_test, run_reader_test
-from evalsi_cli.terminal import paint
+from evalsi_cli.terminal import broken_at, columns, paint
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.describing import describe
@@ -43,9 +43,10 @@ def run(options: argparse.Namespace) -> int:
     """Check, print a line a check; returns 1 when one is a problem."""
     models = models_of(options)
     lines = list(_packs(options.pack, models)) if options.pack else [*_machine(), *_packs(None, None)]
+    width = columns(sys.stdout)
     for state, what, detail in lines:
-        mark = paint(f"{state:<8}", "red" if state == BAD else "dim", sys.stdout)
-        print(f"{mark} {what}: {detail}")
+        line = broken_at(f"{state:<8} {what}: {detail}", width, 9)
+        print(paint(line[:8], "red" if state == BAD else "dim", sys.stdout) + line[8:])
     return ERROR if any(state == BAD for state, _, _ in lines) else OK
 
 
@@ -90,7 +91,8 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
             lines += _self_test(pack, models)
     if wanted is None:
         lines += [(BAD, f"pack {broken.name}", str(broken.error())) for broken in catalog.broken]
-    return lines
+    # Last, so that they are seen after a hundred that are well.
+    return sorted(lines, key=lambda line: line[0] == BAD) if wanted is None else lines
 
 
 def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[_Line]:

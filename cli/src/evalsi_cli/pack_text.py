@@ -1,0 +1,109 @@
+"""How a pack and its evaluators read as text.
+
+It must not know which packs are listed, nor what is kept of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalsi_cli.listing import Trust, judge_calls, publisher_of
+from evalsi_cli.terminal import broken_at
+from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
+
+if TYPE_CHECKING:
+    from evalsi_kernel.environments import EnvironmentState
+
+# `json.dumps` would make an encoder for each of a thousand defaults.
+_AS_TEXT = json.JSONEncoder(ensure_ascii=False).encode
+_STATES: Mapping[EnvironmentState, str] = {
+    "ready": "ready",
+    "missing": "environment not built yet",
+    "broken": "environment broken",
+    "no lock": "no uv.lock",
+}
+
+
+class PackText(NamedTuple):
+    """A pack as text, but for what is looked up each time: whether its environment is there, and colours.
+
+    Args:
+        folder: where it lies.
+        runtime: what runs it.
+        name: of the pack.
+        version: of the pack.
+        whose: how far to trust it, and who brings it.
+        summary: one line for a person.
+        evaluators: their lines.
+    """
+
+    folder: str
+    runtime: str
+    name: str
+    version: str
+    whose: str
+    summary: str
+    evaluators: str
+
+    def header(self, environment: EnvironmentState) -> str:
+        """What stands after the pack's name, in the line over its evaluators."""
+        state = _STATES[environment] if self.runtime == PYTHON else f"runs in {self.runtime}"
+        return f" {self.version} ({self.whose}; {state}): {self.summary}"
+
+
+def text_of(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust, width: int = 0) -> PackText:
+    """A pack with these of its evaluators as text.
+
+    Args:
+        pack: the pack.
+        evaluators: those to show.
+        trust: how far to trust it.
+        width: in characters; longer lines are broken where a word ends. 0 breaks none.
+    """
+    publisher = publisher_of(pack, trust)
+    whose = f"{trust}, by {publisher}" if publisher else trust
+    lines = [line for one in evaluators for line in _evaluator_lines(pack, one)]
+    text = broken_at("\n".join(lines), width, 6)
+    return PackText(str(pack.folder), pack.runtime, pack.name, pack.version, whose, pack.summary, text)
+
+
+def _evaluator_lines(pack: PackInfo, evaluator: EvaluatorInfo) -> Iterator[str]:
+    yield f"  {evaluator.name}@{evaluator.version}  {evaluator.summary}"
+    if evaluator.needs:
+        yield f"      needs: {', '.join(evaluator.needs)}"
+    if evaluator.asks:
+        yield f"      asks: {_asks(pack, evaluator)}"
+    if evaluator.outputs:
+        yield f"      gives: {', '.join(_output(output, evaluator) for output in evaluator.outputs)}"
+    params = list(_params(evaluator.params))
+    if params:
+        yield f"      params: {', '.join(params)}"
+
+
+def _asks(pack: PackInfo, evaluator: EvaluatorInfo) -> str:
+    calls = judge_calls(pack, evaluator)
+    asks = ", ".join(evaluator.asks)
+    if calls == 0:
+        return asks
+    return f"{asks} (any number of questions a record)" if calls is None else f"{asks} (at most {calls} a record)"
+
+
+def _output(output: OutputInfo, evaluator: EvaluatorInfo) -> str:
+    name = output.name or evaluator.name
+    if output.kind != "number":
+        return f"{name} ({output.kind})"
+    low = "" if output.minimum is None else f"{output.minimum:g}"
+    high = "" if output.maximum is None else f"{output.maximum:g}"
+    span = f"{low}…{high}" if low or high else "number"
+    return f"{name} ({' '.join(part for part in (span, output.unit) if part)})"
+
+
+def _params(schema: Mapping[str, Any]) -> Iterable[str]:
+    required = schema.get("required", ())
+    for name, param in schema.get("properties", {}).items():
+        if "default" in param:
+            yield f"{name}={_AS_TEXT(param['default'])}"
+        else:
+            yield name if name in required else f"{name}=none"
