@@ -106,7 +106,7 @@ def test_what_a_description_leaves_out_has_a_default(tmp_path: Path) -> None:
             "needs": [],
             "asks": [],
             "outputs": [],
-            "params": {"type": "object", "properties": {}},
+            "params": {},
         }
     ]
 

@@ -26,7 +26,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "needs": [],
     "asks": [],
     "outputs": [],
-    "params": {"type": "object", "properties": {}},
+    "params": {},
 }
 SCOPES: Final = ("record", "dataset")
 CAN_ASK: Final = ("judge",)
@@ -138,8 +138,10 @@ def _problem(table: Any, exports: frozenset[str]) -> str:
         check_value(table)
     except LocalMisuse as misuse:
         return f"cannot be sent: {misuse.error.message.rstrip('.')}"
-    for problem in params_schema_problems(table.get("params", DEFAULTS["params"]), "params"):
-        return f"has {problem.at} that {problem.what}"
+    # Without a schema an evaluator takes no params, in a manifest too.
+    if table.get("params"):
+        for problem in params_schema_problems(table["params"], "params"):
+            return f"has {problem.at} that {problem.what}"
     return _misfit(table, exports)
 
 
