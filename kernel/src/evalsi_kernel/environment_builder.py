@@ -24,7 +24,8 @@ class EnvironmentBuilder(Protocol):
 
         Args:
             plan: what to build and where.
-            unwanted: the stamp of a build that does not start: it alone is not taken, and is replaced.
+            unwanted: the stamp of a build from which the pack does not start: it alone is replaced, unless it is found
+                to be what was built, so that the fault is the pack's.
             on_progress: gets a line when a build, or a wait for another process's build, starts and ends.
             offline: fetch nothing.
 

@@ -51,8 +51,8 @@ def ensure_environment(
         pack_dir: folder with `uv.lock`, and `pyproject.toml` where there is one.
         pack_name: the pack's name, for sentences.
         on_progress: gets one line when a build, or a wait for another process's build, starts and ends.
-        rebuild: make it anew although it looks whole, because its Python did not start. When another process has just
-            done so, that build is taken.
+        rebuild: look at it closely although it looks whole, because the pack did not start from it, and make it anew
+            where it is not what was built. When another process has just done so, that build is taken.
         offline: fetch nothing.
 
     Raises:

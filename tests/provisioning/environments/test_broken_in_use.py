@@ -108,10 +108,55 @@ def test_a_half_built_environment_is_finished_before_the_run(pack: Path, cache: 
     assert len(begun(notes)) == 1
 
 
-def test_a_pack_whose_own_code_is_broken_is_made_anew_once_and_then_the_error_is_told(pack: Path, cache: Path) -> None:
-    (pack / "src" / "tiny.py").write_text("import not_there_at_all\n")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import not_there_at_all\n", "not_there_at_all"),
+        ("def red(:\n", "tiny.py, line 1"),
+        ("from words import BLUE\n", "BLUE"),
+        ("raise SystemExit(3)\n", "exited with code 3"),
+        ("import os; os._exit(4)\n", "exited with code 4"),
+        ("", "has no evaluator"),
+    ],
+)
+def test_a_pack_whose_own_code_is_broken_is_told_so_and_nothing_is_built(
+    pack: Path, cache: Path, code: str, said: str
+) -> None:
+    (pack / "src" / "tiny.py").write_text(code)
     notes: list[str] = []
     request = Request(Lines([{"output": "a"}]), [Wanted("red")], processes=1)
-    with pytest.raises(PackError, match="not_there_at_all"):
+    with pytest.raises(PackError, match=said):
         evaluate(request, load_catalog([pack], cache), listener=Listener(on_note=notes.append))
-    assert len(begun(notes)) == 1
+    assert begun(notes) == []
+    assert "the environment of acme/tiny is as it was built, so it is not made again" in notes
+
+
+@pytest.mark.parametrize("how", ["changed", "compiled", "linked"])
+def test_an_environment_that_was_written_to_is_made_anew(pack: Path, cache: Path, how: str) -> None:
+    module = site_packages(pack) / "words.py"
+    (compiled,) = (module.parent / "__pycache__").glob("words.*.pyc")
+    hurt = compiled if how == "compiled" else module
+    # Put in the place of the file, which has a second name in the cache of uv.
+    content = hurt.read_bytes()
+    hurt.unlink()
+    if how == "linked":
+        hurt.symlink_to("/nowhere/words.py")
+    else:
+        hurt.write_bytes(content.replace(b"RED = 'red'", b"raise NoRed") if how == "changed" else content[:20])
+    found, notes = run(pack, cache)
+    assert (found.summaries[0].n, found.summaries[0].mean) == (5, 1.0)
+    assert begun(notes) == ["building the environment of acme/tiny (again)…"]
+    assert begun(run(pack, cache)[1]) == []
+
+
+def test_an_environment_whose_files_nobody_listed_is_made_anew_once(pack: Path, cache: Path) -> None:
+    (site_packages(pack).parents[2] / ".evalsi-files").unlink()
+    (pack / "src" / "tiny.py").write_text("import not_there_at_all\n")
+    counts = []
+    for _ in range(2):
+        notes: list[str] = []
+        request = Request(Lines([{"output": "a"}]), [Wanted("red")], processes=1)
+        with pytest.raises(PackError, match="not_there_at_all"):
+            evaluate(request, load_catalog([pack], cache), listener=Listener(on_note=notes.append))
+        counts.append(len(begun(notes)))
+    assert counts == [1, 0]

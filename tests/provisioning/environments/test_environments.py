@@ -189,6 +189,7 @@ def test_of_two_that_ask_for_a_rebuild_the_second_takes_what_the_first_made(make
     ensure_environment(pack, "tiny")
     plan = plan_environment(pack, "tiny")
     seen_by_both = read_stamp(plan)
+    plan.python.unlink()
     ensure_environment(pack, "tiny", rebuild=True)
     lines: list[str] = []
     stamp = build_environment(plan, unwanted=seen_by_both, on_progress=lines.append, offline=False)
@@ -217,6 +218,7 @@ def test_a_rebuild_that_fails_keeps_the_environment_that_was_there(
 ) -> None:
     pack = make_pack("msgpack")
     python = ensure_environment(pack, "tiny").python
+    (python.parents[1] / "bin" / "activate").unlink()
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "empty"))
     assert refusal(pack, rebuild=True, offline=True).code == "environment.offline"
     assert says(python, "import msgpack; print('there')") == "there"

@@ -78,6 +78,7 @@ def test_uv_gets_the_users_index_and_nothing_that_would_change_what_is_installed
         "UV_PYTHON_DOWNLOADS": "automatic",
         "VIRTUAL_ENV": "/mine",
         "PYTHONPATH": "/mine",
+        "PYTHONPYCACHEPREFIX": "/elsewhere",
     }
     child = child_variables(host)
     kept = ("PATH", "HTTPS_PROXY", "UV_DEFAULT_INDEX", "UV_INDEX_COMPANY_PASSWORD", "UV_CACHE_DIR")

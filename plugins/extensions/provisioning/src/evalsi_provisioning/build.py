@@ -31,6 +31,7 @@ from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
 
 from .confinement import this_host
+from .intact import is_intact, note_files
 from .pack_lock import PackLock, check_agreement, read_lock
 from .uv_faults import uv_fault
 
@@ -57,7 +58,11 @@ class Builder:
     ) -> Stamp:
         """Build the plan's environment, or check that one which is whole fits the pack; as `EnvironmentBuilder`."""
         stamp = read_stamp(plan)
-        if stamp is None or stamp == unwanted or not python_is_there(plan):
+        is_suspect = stamp == unwanted
+        if is_suspect and stamp is not None and is_intact(plan.folder):
+            on_progress(f"the environment of {plan.pack} is as it was built, so it is not made again")
+            is_suspect = False
+        if stamp is None or is_suspect or not python_is_there(plan):
             return build_environment(plan, unwanted=unwanted, on_progress=on_progress, offline=offline)
         confirm_agreement(plan)
         return stamp
@@ -150,6 +155,7 @@ class _Build:
             self._write_project()
             self._install()
             self._check_health()
+            note_files(self._env)
             self._write_stamp(time.monotonic() - started_s)
             if again:
                 plan.folder.rename(self._scratch / "replaced")
@@ -260,7 +266,8 @@ class _Build:
 
 def child_variables(host: Mapping[str, str]) -> dict[str, str]:
     """The variables of a child of the build: the host's, without what would change what is installed or where."""
-    dropped = ("UV_", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH")
+    # PYTHONPYCACHEPREFIX would have the compiled files elsewhere, where a pack does not look for them.
+    dropped = ("UV_", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHON")
     kept = {
         name: value for name, value in host.items() if name.startswith(PASSED_TO_UV) or not name.startswith(dropped)
     }

@@ -1,0 +1,43 @@
+"""Owns whether an environment is still what was built: each file and link with the size and the time it had then.
+
+It must not know why somebody asks, nor what a pack computes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+LISTING = ".evalsi-files"
+
+
+def note_files(folder: Path) -> None:
+    """Keep a list of all that lies in a new environment; raises `OSError`."""
+    listed = "\0".join(f"{_mark(folder / name)} {name}" for name in _files(folder))
+    (folder / LISTING).write_text(listed, encoding="utf-8", errors="surrogateescape")
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether nothing that was listed is missing or was written to since; False without a list.
+
+    What has come in addition counts for nothing: packages keep files of their own beside their code.
+    """
+    with suppress(OSError, ValueError):
+        listed = (folder / LISTING).read_text(encoding="utf-8", errors="surrogateescape").split("\0")
+        return all(_mark(folder / name) == mark for mark, _, name in (line.partition(" ") for line in listed))
+    return False
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        for name in (*files, *links):
+            yield os.path.relpath(os.path.join(place, name), folder)
+
+
+def _mark(path: Path) -> str:
+    """Size and time of a file, or of a link itself."""
+    found = path.lstat()
+    return f"{found.st_size}/{found.st_mtime_ns}"
