@@ -13,10 +13,11 @@ from pathlib import Path
 
 from evalsi_conformance.bench import Settings
 from evalsi_conformance.findings import LEVELS, as_json, as_text
-from evalsi_conformance.kit import Released, Unusable, check_pack, python_program
+from evalsi_conformance.kit import Released, Unusable, check_pack
 from evalsi_conformance.manifest import read_manifest
-from evalsi_conformance.pack_process import Program
+from evalsi_conformance.pack_process import CannotStart, Program
 from evalsi_conformance.released import BadWheel, lay_out_wheel
+from evalsi_conformance.starting import program_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             against = _released(options.against, Path(scratch), argv) if options.against else None
             report = check_pack(options.folder, program, level=options.level, against=against, settings=settings)
-        except (BadWheel, Unusable) as error:
+        except (BadWheel, CannotStart, Unusable) as error:
             print(f"error: {error}", file=sys.stderr)
             return 1
     print(as_json(report) if options.format == "json" else as_text(report))
@@ -42,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="evalsi-conformance",
         description="Start a pack, talk to it offline with a scripted judge, and say what it keeps and what it breaks.",
         epilog="After -- stands the command of the pack's process; {folder} in it is the pack's folder. "
-        "Without one it is a Python pack, served by this Python's SDK.",
+        "Without one a Python pack is served by this Python's SDK, and a program started as its manifest says.",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
     parser.add_argument("--level", choices=LEVELS[:3], default="trustworthy", help="the last level to check")
@@ -58,7 +59,7 @@ def _released(where: Path, scratch: Path, argv: Sequence[str]) -> Released:
     if argv:
         return Released(folder, _program(argv, folder))
     manifest, _ = read_manifest(folder, builtin=True)
-    return Released(folder, python_program(folder, manifest))
+    return Released(folder, program_of(folder, manifest))
 
 
 def _program(argv: Sequence[str], folder: Path) -> Program:

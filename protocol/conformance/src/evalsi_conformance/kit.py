@@ -14,11 +14,12 @@ from evalsi_conformance.author_file import AuthorFile, read_author_file
 from evalsi_conformance.bench import Bench, Settings, Subject
 from evalsi_conformance.findings import LEVELS, Fault, Finding, Level, NotChecked, Report
 from evalsi_conformance.loading import Loading
-from evalsi_conformance.manifest import Manifest, read_manifest
+from evalsi_conformance.manifest import read_manifest
 from evalsi_conformance.pack_process import CannotStart, Program
 from evalsi_conformance.samples import UnreadableSamples, samples_of
 from evalsi_conformance.session import Lost
 from evalsi_conformance.stability import stable
+from evalsi_conformance.starting import program_of
 from evalsi_conformance.strangers import strangers
 from evalsi_conformance.trusting import Trusting
 
@@ -60,13 +61,13 @@ def check_pack(
 
     Args:
         folder: where its plugin.toml lies.
-        program: how a process of it is started; by default a Python pack by the Python that runs this, with the SDK
-            that it has.
+        program: how a process of it is started; by default as its manifest says, see `program_of`.
         level: the last one to check; *stable* is checked where `against` is given.
         against: the released pack.
         settings: how patient to be.
 
     Raises:
+        CannotStart: no program is given, and the kit alone cannot start it.
         Unusable: the released pack cannot be read.
     """
     asked = LEVELS[: LEVELS.index("stable" if against else level) + 1]
@@ -84,7 +85,7 @@ def check_pack(
     if findings:
         return Report(manifest.name or folder.name, manifest.version, tuple(findings), asked)
     findings.append(Finding("loads", "manifest", "passed", f"{len(manifest.evaluators)} evaluators"))
-    subject = Subject(folder, manifest, program or python_program(folder, manifest), samples, author)
+    subject = Subject(folder, manifest, program or program_of(folder, manifest), samples, author)
     bench = Bench(subject, settings)
     try:
         for one in _levels(bench, asked, against):
@@ -95,18 +96,6 @@ def check_pack(
     finally:
         bench.leave()
     return Report(manifest.name, manifest.version, tuple(findings), asked, _notes(author, findings))
-
-
-def python_program(folder: Path, manifest: Manifest) -> Program:
-    """How a pack of Python is started by the Python that runs this."""
-    import sys
-
-    start = (
-        f"import sys; sys.path.insert(0, {str((folder / 'src').resolve())!r}); "
-        f"from evalsi.serving import start; "
-        f"start(module={manifest.module!r}, name={manifest.name!r}, version={manifest.version!r})"
-    )
-    return Program((sys.executable, "-c", start))
 
 
 class _LevelRun(NamedTuple):

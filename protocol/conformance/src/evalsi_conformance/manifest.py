@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from evalsi_protocol.limits import MAJORS
@@ -44,6 +45,7 @@ class Manifest(NamedTuple):
         record_timeout_s: how long one record may take.
         evaluators: their tables.
         hosts: that it asks to reach by the network.
+        options: what its runtime is told.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Manifest(NamedTuple):
     record_timeout_s: float
     evaluators: tuple[Mapping[str, Any], ...]
     hosts: tuple[str, ...] = ()
+    options: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, list[Problem]]:
@@ -88,6 +91,7 @@ def _manifest(tables: Mapping[str, Any]) -> Manifest:
         float(timeout) if isinstance(timeout, int | float) and timeout > 0 else RECORD_TIMEOUT_S,
         tuple(one for one in evaluators if isinstance(one, dict)) if isinstance(evaluators, list) else (),
         _hosts(_table(tables, "permissions").get("network")),
+        _table(run, "options"),
     )
 
 

@@ -79,10 +79,14 @@ def _report(config: pytest.Config) -> Report:
     if REPORT not in config.stash:
         from evalsi_conformance.bench import Settings
         from evalsi_conformance.kit import check_pack
+        from evalsi_conformance.pack_process import CannotStart
 
         settings = Settings(config.getoption("--evalsi-timeout-s"))
         level = config.getoption("--evalsi-level")
-        config.stash[REPORT] = check_pack(config.getoption("--evalsi-pack"), level=level, settings=settings)
+        try:
+            config.stash[REPORT] = check_pack(config.getoption("--evalsi-pack"), level=level, settings=settings)
+        except CannotStart as error:
+            raise CheckFailed(str(error)) from error
     return config.stash[REPORT]
 
 
