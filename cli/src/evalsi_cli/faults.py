@@ -46,8 +46,13 @@ def exit_code_of(run: Callable[[], int]) -> int:
 def tell(error: EvalsiError) -> int:
     """Print an error; returns the exit code that it stands for."""
     print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
-    if error.mend:
-        print(f"  {error.mend}", file=sys.stderr)
+    mend = error.mend
+    if error.code in ("config.unknown_evaluator", "config.unknown_pack"):
+        from evalsi_cli.absent_packs import mend_of_unknown  # The index of extensions, which only this error needs.
+
+        mend = mend_of_unknown(error)
+    if mend:
+        print(f"  {mend}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else ERROR
 
 

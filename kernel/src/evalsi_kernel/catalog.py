@@ -91,11 +91,8 @@ class Catalog(NamedTuple):
                 raise broken.error()
         names = [pack.name for pack in self.packs]
         there_are = f"There are {_listed(names)}." if names else "There is none on the search path."
-        raise ConfigError(
-            f'There is no pack "{name}".',
-            f"{did_you_mean(name, names)} {there_are}".strip(),
-            code="config.unknown_pack",
-        )
+        mend = f"{did_you_mean(name, names)} {there_are}".strip()
+        raise ConfigError(f'There is no pack "{name}".', mend, code="config.unknown_pack", name=name)
 
     def resolve(self, ref: str | EvaluatorRef) -> EvaluatorInfo:
         """The evaluator that a name means.
@@ -167,11 +164,8 @@ class Catalog(NamedTuple):
         if self.broken:
             mends.append(f"The manifest of {_listed([pack.name for pack in self.broken])} cannot be read.")
         mends.append("`evalsi catalog` lists every evaluator.")
-        return ConfigError(
-            f'There is no evaluator "{bare}".',
-            " ".join(mend for mend in mends if mend),
-            code="config.unknown_evaluator",
-        )
+        mend = " ".join(filter(None, mends))
+        return ConfigError(f'There is no evaluator "{bare}".', mend, code="config.unknown_evaluator", name=str(bare))
 
 
 def default_catalog() -> Catalog:

@@ -41,3 +41,11 @@ class EnvironmentBuilder(Protocol):
     def walls(self) -> dict[str, bool]:
         """What a pack that was added to a project is kept from here, for `evalsi doctor`: "network" → whether it is."""
         ...
+
+    def absent(self) -> dict[str, tuple[str, ...]]:
+        """Full name → evaluators of each pack that was added to the project in this folder, and is not there.
+
+        Raises:
+            ConfigError: what the project says of its packs cannot be read.
+        """
+        ...

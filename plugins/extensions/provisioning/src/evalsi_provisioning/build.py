@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from evalsi_kernel.environment_plan import (
     LAYOUT,
@@ -30,6 +31,7 @@ from evalsi_kernel.environment_plan import (
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
 
+from .absent import absent_packs
 from .confinement import this_host
 from .intact import is_intact, note_files
 from .pack_lock import PackLock, check_agreement, read_lock
@@ -74,6 +76,10 @@ class Builder:
     def walls(self) -> dict[str, bool]:
         """What an added pack is kept from here."""
         return this_host()._asdict()
+
+    def absent(self) -> dict[str, tuple[str, ...]]:
+        """Which packs evalsi.lock names that are not there."""
+        return absent_packs(Path.cwd())
 
 
 def build_environment(
