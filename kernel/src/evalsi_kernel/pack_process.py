@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from evalsi_kernel.spawning import Spawned, remove_scratch
+from evalsi_kernel.spawning import Spawned
 from evalsi_kernel.transports import READ_BYTES, StreamTransport
 
 TAIL_LINES = 20
@@ -104,7 +104,7 @@ class PackProcess:
             self._stderr.cancel()
             for pipe in self._pipes:
                 pipe.close()
-            remove_scratch(self._scratch)
+            self._scratch.remove()
 
     def _let_go(self, _: asyncio.Future[int]) -> None:
         """Once the process is gone its stream must end, though a child of it may hold the pipes open for ever."""

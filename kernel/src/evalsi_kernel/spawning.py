@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.launch import Launch
+from evalsi_kernel.scratch import Scratch, make_scratch
 
 PIPE_BYTES = 1 << 20
 PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -23,7 +24,7 @@ class Spawned(NamedTuple):
     """A started process that nobody talks to yet."""
 
     process: subprocess.Popen[bytes]
-    scratch: str
+    scratch: Scratch
 
     def kill(self) -> None:
         """End its whole group at once, and take its scratch folder away."""
@@ -33,7 +34,7 @@ class Spawned(NamedTuple):
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert pipe is not None
             pipe.close()
-        remove_scratch(self.scratch)
+        self.scratch.remove()
 
 
 def spawn(launch: Launch) -> Spawned:
@@ -52,12 +53,12 @@ def spawn(launch: Launch) -> Spawned:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            cwd=command.cwd or scratch,
-            env=_variables(launch, scratch),
+            cwd=command.cwd or scratch.folder,
+            env=_variables(launch, scratch.folder),
             start_new_session=True,
         )
     except BaseException as error:
-        remove_scratch(scratch)
+        scratch.remove()
         if not isinstance(error, OSError):
             raise
         raise PackEnvironmentError(
@@ -68,31 +69,6 @@ def spawn(launch: Launch) -> Spawned:
     _widen_pipes(process)
     _limit(process.pid, command.memory_limit_bytes)
     return Spawned(process, scratch)
-
-
-def make_scratch() -> str:
-    """A new folder that only this user can enter; as tempfile makes one, without the 5 ms that its import takes."""
-    parent = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
-    folder = os.path.join(parent, f"evalsi-pack-{os.getpid()}-{os.urandom(6).hex()}")
-    try:
-        os.mkdir(folder, 0o700)
-    except OSError as error:
-        raise PackEnvironmentError(
-            f"No scratch folder can be made in {parent}: {error.strerror}.",
-            "Free some space, or set TMPDIR to a folder that can be written.",
-            code="environment.scratch",
-        ) from error
-    return folder
-
-
-def remove_scratch(folder: str) -> None:
-    """Take a scratch folder away with all that the pack left in it."""
-    try:
-        os.rmdir(folder)
-    except OSError:
-        import shutil  # 2 ms that only a pack which left something there need pay.
-
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _variables(launch: Launch, scratch: str) -> dict[str, str]:
