@@ -21,8 +21,7 @@ def configure(add: Add) -> None:
     new = add("new", "write a new pack that runs and conforms, for you to change")
     new.add_argument("name", metavar="PUBLISHER/NAME", help="such as acme/readability")
     new.add_argument("--dir", type=Path, metavar="DIR", help="the folder to make; NAME by default")
-    wasm = "make it one WebAssembly module, written in this language"
-    new.add_argument("--wasm", choices=LANGUAGES, metavar="LANGUAGE", help=f"{wasm}: {', '.join(LANGUAGES)}")
+    new.add_argument("--wasm", choices=LANGUAGES, help="make it one WebAssembly module, written in this language")
     new.add_argument("--offline", action="store_true", help="lock from uv's own cache only")
     check = add("check", "run the conformance kit over a pack's folder")
     check.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
