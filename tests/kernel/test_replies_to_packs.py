@@ -16,6 +16,8 @@ ASKS = 8
 class Pack:
     """A pack's end of a session in this thread: what it gets, piece by piece, and what it says."""
 
+    ending = "went away"
+
     def __init__(self) -> None:
         self.machine = Machine("pack")
         self.events: list[Event] = []

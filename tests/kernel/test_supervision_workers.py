@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.engine import score_chunks
-from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.evaluation import evaluate
 from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.pack_process import attach
@@ -25,7 +17,7 @@ from evalsi_kernel.request import Request
 from evalsi_kernel.spawning import spawn
 from evalsi_kernel.wanted import Wanted
 from tests.kernel.data_path import Lines
-from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
+from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, launch
 
 WORKERS = launch(NAUGHTY / "workers.py")
 
@@ -128,42 +120,3 @@ def test_summaries_and_results_do_not_depend_on_processes_or_on_how_the_data_is_
     assert all(one["mean"] not in (0.0, 1.0) for one in summaries)
     for processes, at_once in ((2, 37), (1, 200)):
         assert outcome_of_a_run(processes, at_once) == (summaries, results)
-
-
-@pytest.fixture
-def served() -> Iterator[Launch]:
-    """A pack that listens on a socket, in a process that the kernel did not start."""
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders can be longer than a socket's path may be.
-        path = f"{folder}/pack"
-        argv = [sys.executable, "-m", "evalsi.serving", "--file", str(NAUGHTY / "workers.py")]
-        process = subprocess.Popen([*argv, "--listen", f"unix://{path}"], stderr=subprocess.PIPE)
-        try:
-            assert process.stderr is not None
-            assert b"Listening" in process.stderr.readline()
-            yield Launch("attached", socket=path)
-            assert process.wait(20) == 0
-        finally:
-            process.kill()
-            process.communicate()
-
-
-def test_a_pack_that_listens_on_a_socket_is_attached_and_ends_with_the_run(served: Launch) -> None:
-    [first, second], pool = score(served, "who", chunk_of(["a"] * 100), chunk_of(["b"]))
-    assert kinds(first) + kinds(second) == ["scored"] * 101
-    assert pool.restarts == 0
-
-
-def test_a_pack_that_was_attached_and_dies_is_an_error_of_every_record_left(
-    served: Launch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evalsi_kernel.pool.BACK_OFF_S", (0.0, 0.05))
-    columns, _ = score(served, "leaves_for_good", chunk_of(["good"]), chunk_of(["bad", "good"]))
-    assert kinds(columns[0]) == ["scored"]
-    assert kinds(columns[1]) == ["error", "error"]
-    assert columns[1][1] is not None
-    assert "No pack listens on" in columns[1][1][1]["message"]
-
-
-def test_a_socket_that_nobody_listens_on_is_an_error_with_its_path(tmp_path: Path) -> None:
-    with pytest.raises(PackEnvironmentError, match="No pack listens on"):
-        score(Launch("nobody", socket=str(tmp_path / "none")), "who", chunk_of(["a"]))

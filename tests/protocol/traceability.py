@@ -23,6 +23,7 @@ ASKS = "tests/judging/test_asks_on_the_wire.py"
 POOL = "tests/kernel/test_pool.py"
 RUNS = "tests/kernel/test_runs.py"
 RECORD = "tests/sdk/test_record.py"
+SERVICES = "tests/provisioning/services"
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "EMB-1": (f"{ASKS}::test_vectors_stand_in_the_order_of_the_texts_and_are_not_paid_for_twice",),
     "JDG-1": (f"{ASKS}::test_replies_stand_in_the_order_of_the_questions_and_one_that_fails_fails_no_other",),
@@ -36,6 +37,12 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "REC-1": (
         f"{RECORD}::test_a_record_says_which_fields_it_has_not_and_null_counts_as_absent",
         f"{RECORD}::test_the_record_of_a_test_is_the_record_that_the_kernel_makes_of_the_same_row",
+    ),
+    "SUP-8": (f"{SERVICES}/test_serving.py::test_a_record_that_ends_the_process_costs_itself_only",),
+    "SUP-9": (
+        f"{SERVICES}/test_addresses.py::test_an_address_that_leaves_the_machine_without_tls_is_refused",
+        f"{SERVICES}/test_tls.py::test_a_certificate_that_nobody_trusted_has_signed_is_refused",
+        f"{SERVICES}/test_tls.py::test_a_certificate_for_another_name_or_of_another_time_is_refused",
     ),
     "SUP-6": (f"{POOL}::test_a_record_that_kills_its_process_ends_as_one_error_with_the_last_words_of_the_process",),
 }

@@ -138,6 +138,11 @@ class Connection:
         self._transport.close_writing()
 
     @property
+    def ending(self) -> str:
+        """How the stream ended, as the end of a sentence about the pack."""
+        return self._transport.ending
+
+    @property
     def violation(self) -> str:
         """Why the session had to be ended, as the end of a sentence about the pack; empty when it had not."""
         ended = self._ended

@@ -6,13 +6,14 @@ protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from evalsi_kernel.connection import Answer
+    from evalsi_kernel.transports import Transport
     from evalsi_protocol.channels import Channel
 
 RECORD_TIMEOUT_S = 60.0
@@ -38,13 +39,13 @@ class Command(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """How a pack comes to life: as a process, in a thread of this process, or attached on a Unix socket.
+    """How a pack comes to life: as a process, in a thread of this process, or as a service that runs already.
 
     Args:
         name: of the pack, for error sentences.
         command: of the process.
         serve: the host loop to run in a thread.
-        socket: the path of a socket on which the pack listens.
+        connect: opens a stream to a pack that runs already; raises `PackEnvironmentError` when there is none.
         start_timeout_s: how long it may take from start to the answer to hello.
         rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
         guard: makes of what serves the pack's asks what serves only those that it may make; None where it may make all.
@@ -53,18 +54,19 @@ class Launch(NamedTuple):
     name: str
     command: Command | None = None
     serve: ServeInThread | None = None
-    socket: str = ""
+    connect: Callable[[], Awaitable[Transport]] | None = None
     start_timeout_s: float = 60.0
     rebuild: Callable[[], Launch] | None = None
     guard: Callable[[Answer], Answer] | None = None
 
 
 class Opening(NamedTuple):
-    """An evaluator to open in every process of a pack."""
+    """An evaluator to open in every process of a pack; `version`, where it is known, is the one that it must be."""
 
     session: int
     evaluator: str
     params: Mapping[str, Any] = MappingProxyType({})
+    version: str = ""
 
 
 class PoolLimits(NamedTuple):

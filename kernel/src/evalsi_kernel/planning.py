@@ -16,6 +16,7 @@ from evalsi_kernel.launch import RECORD_TIMEOUT_S, Launch, Opening, PoolLimits, 
 from evalsi_kernel.launching import launch_custom, launch_pack
 from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.params import check_params
+from evalsi_kernel.reattaching import reattached
 from evalsi_kernel.refs import CustomRef, parse_ref
 from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.suggestions import did_you_mean
@@ -111,7 +112,7 @@ def make_plan(
         if one.pack is not None:
             packs[one.pack.name] = one.pack
         instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
-        groups[one.key].openings.append(Opening(session, one.info.name, one.want.params))
+        groups[one.key].openings.append(Opening(session, one.info.name, one.want.params, one.info.version))
     plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
     try:
         for group in plan.groups:
@@ -164,7 +165,8 @@ def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Foun
             )
         return [_Found(want.ref, want, info, launch=launch) for info in described]
     info = catalog.resolve(want.ref)
-    return [_Found(info.pack, want, info, pack=catalog.pack(info.pack))]
+    pack = reattached(catalog.pack(info.pack), [pack.name for pack in catalog.packs])
+    return [_Found(info.pack, want, info, pack=pack)]
 
 
 def _describe(launch: Launch) -> list[EvaluatorInfo]:

@@ -1,4 +1,4 @@
-"""The kernel's asynchronous byte streams to a pack: a process's pipes, a Unix socket, memory.
+"""The kernel's asynchronous byte streams to a pack: a process's pipes, a socket, memory.
 
 A transport moves bytes; it must not know a frame.
 """
@@ -12,10 +12,13 @@ from typing import Protocol
 from evalsi_protocol.channels import Channel, MemoryChannel
 
 READ_BYTES = 256 * 1024
+WENT_AWAY = "went away"
 
 
 class Transport(Protocol):
-    """A duplex byte stream for the event loop."""
+    """A duplex byte stream for the event loop; `ending` says how it ended, as the end of a sentence about the pack."""
+
+    ending: str
 
     async def read(self) -> bytes:
         """Some bytes, at least one; empty when the pack is gone."""
@@ -36,6 +39,8 @@ class Transport(Protocol):
 
 class StreamTransport:
     """An asyncio reader and writer: the pipes of a process, or a socket."""
+
+    ending = WENT_AWAY
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -59,13 +64,10 @@ class StreamTransport:
             self._writer.close()
 
 
-async def connect_unix(path: str) -> StreamTransport:
-    """Connect to a pack that listens on a Unix socket; raises `OSError` when nobody does."""
-    return StreamTransport(*await asyncio.open_unix_connection(path))
-
-
 class MemoryTransport:
     """Bytes to and from a thread of this process; give `pack_channel` to the pack's host loop."""
+
+    ending = WENT_AWAY
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -13,11 +13,11 @@ from typing import Any
 
 from evalsi_kernel.chunks import Flight
 from evalsi_kernel.connection import Answer, Connection, RequestFailed, not_bound
-from evalsi_kernel.errors import PackEnvironmentError, PackError
+from evalsi_kernel.errors import PackError
 from evalsi_kernel.launch import Launch, Opening
 from evalsi_kernel.pack_process import PackProcess, attach
 from evalsi_kernel.spawning import Spawned, spawn
-from evalsi_kernel.transports import MemoryTransport, Transport, connect_unix
+from evalsi_kernel.transports import MemoryTransport, Transport
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
@@ -54,6 +54,7 @@ class Worker:
 
         Raises:
             RequestFailed: a param was refused, or the pack is gone.
+            PackError: `pack.changed`; an evaluator is of another version than was planned.
         """
         described = []
         for opening in openings:
@@ -64,7 +65,15 @@ class Worker:
                 "concurrency": concurrency,
                 "record_timeout_s": record_timeout_s,
             }
-            described.append((await self.connection.request("open", body)).get("evaluator", {}))
+            said = (await self.connection.request("open", body)).get("evaluator", {})
+            if opening.version not in ("", str(said.get("version"))):
+                raise PackError(
+                    f"The pack {self.launch.name} has {opening.evaluator} in version {said.get('version')}, "
+                    f"and its plugin.toml says {opening.version}.",
+                    "Write plugin.toml again, or update the pack: evalsi plugins update.",
+                    code="pack.changed",
+                )
+            described.append(said)
         return described
 
     async def score(self, flight: Flight) -> None:
@@ -113,7 +122,7 @@ class Worker:
         if violation:
             self.kill(violation)
         if self.process is None:
-            return self.fault or "went away"
+            return self.fault or self.connection.ending
         ended = await self.process.end_of_life()
         tail = self.process.stderr_tail
         return (self.fault or ended) + (f"; it wrote:\n{tail}" if tail else "")
@@ -187,15 +196,8 @@ async def _transport(launch: Launch, spawned: Spawned | None) -> tuple[Transport
     if launch.command is not None:
         process = await attach(spawned or spawn(launch))
         return process.transport, process
-    if launch.socket:
-        try:
-            return await connect_unix(launch.socket), None
-        except OSError as error:
-            raise PackEnvironmentError(
-                f"No pack listens on {launch.socket}: {error}.",
-                "Start it, or check the path.",
-                code="environment.socket",
-            ) from error
+    if launch.connect is not None:
+        return await launch.connect(), None
     memory = MemoryTransport()
     assert launch.serve is not None
     thread = threading.Thread(

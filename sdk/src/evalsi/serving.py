@@ -1,4 +1,4 @@
-"""Serve a pack as a process: over standard input and output, or as a service on a Unix socket.
+"""Serve a pack as a process: over standard input and output, or where kernels connect to it.
 
 Descriptor 1 is moved to stderr before the pack is imported, so that a print can never break a frame.
 """
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from evalsi.definition import Definition
-from evalsi.host import Host, Load
+from evalsi.host import Host
 from evalsi.loading import from_file, from_module
 from evalsi.parent import end_with_parent
-from evalsi_protocol.channels import Channel, FdChannel, SocketChannel
+from evalsi_protocol.channels import Channel, FdChannel
 
 SWITCH_INTERVAL_S = 0.0005
 """How soon a computing thread lets the reader and the writer in; Python's own 5 ms would stall a full window."""
@@ -57,7 +57,7 @@ def start(
         file: a Python file with evaluators.
         attribute: only this evaluator of it.
         name, version: of the pack, for `hello`.
-        listen: `unix:///path` of a socket to serve on, instead of standard input and output.
+        listen: `unix:///path` or `tcp://127.0.0.1:PORT` to serve on, instead of standard input and output.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # Records and outcomes are trees, freed as they go; looking for cycles among them costs a tenth of the scoring.
@@ -71,7 +71,9 @@ def start(
         return from_file(Path(file), attribute)
 
     if listen:
-        _listen(listen, name or module or file, version, load)
+        from evalsi.listening import listen_at  # Few packs are services.
+
+        listen_at(listen, name or module or file, version, load)
     else:
         # Now, while the kernel is still loading: it costs two milliseconds, for which nobody waits yet.
         end_with_parent()
@@ -93,26 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser.add_argument("--name", default="", help="of the pack")
     parser.add_argument("--version", default="0", help="of the pack")
     parser.add_argument(
-        "--listen", default="", help="unix:///path of a socket to serve on, instead of stdin and stdout"
+        "--listen", default="", help="unix:///PATH or tcp://127.0.0.1:PORT to serve on, instead of stdin and stdout"
     )
     start(**vars(parser.parse_args(arguments)))
-
-
-def _listen(address: str, name: str, version: str, load: Load) -> None:
-    if not address.startswith("unix://"):
-        raise SystemExit(f"--listen {address}: only unix:///path is served. Name a socket's path.")
-    import socket  # Few packs are services.
-    from pathlib import Path
-
-    path = Path(address.removeprefix("unix://"))
-    path.unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
-        listener.listen(1)
-        print(f"Listening on {address}.", file=sys.stderr, flush=True)
-        connection, _ = listener.accept()
-        path.unlink(missing_ok=True)
-        Host(SocketChannel(connection), name, version, load, on_over=_leave_soon).serve()
 
 
 def _leave_soon() -> None:

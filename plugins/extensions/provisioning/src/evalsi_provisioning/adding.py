@@ -169,6 +169,7 @@ def _proposal(pack: PackInfo, source: Source, artifact: Artifact, before: Entry 
         files_sha256=folder_sha256(pack.folder),
         evaluators={one.name: one.version for one in pack.evaluators},
         granted=Granted.model_validate(asked.to_dict()),
+        options=dict(source.options),
     )
     lines: list[str] = []
     if before is not None:

@@ -18,7 +18,7 @@ from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.launching import launch_pack
 from evalsi_kernel.pack_info import PYTHON, PackInfo
 
-from . import authoring
+from . import authoring, service_actions
 from .on_disk import folder_of, remove, size_bytes, unwanted
 from .pack_actions import ACTIONS, configure
 
@@ -54,6 +54,7 @@ class Plugins:
         pruning = _action(actions, "prune", "remove environments that no installed pack wants")
         pruning.add_argument("--dry-run", action="store_true", help="say what would go, and remove nothing")
         configure(lambda name, summary: _action(actions, name, summary))
+        service_actions.configure(lambda name, summary: _action(actions, name, summary))
         authoring.configure(lambda name, summary: _action(actions, name, summary))
 
     def run(self, options: argparse.Namespace) -> int:
@@ -66,7 +67,7 @@ class Plugins:
             return _each(options.packs, _doctor)
         if options.action == "prune":
             return _prune(dry_run=options.dry_run)
-        others = {**ACTIONS, **authoring.ACTIONS}
+        others = {**ACTIONS, **service_actions.ACTIONS, **authoring.ACTIONS}
         if options.action in others:
             return others[options.action](options, self._toolkit)
         raise UsageError("evalsi plugins needs an action.", f"Use {', '.join(others)}, list, sync, doctor or prune.")

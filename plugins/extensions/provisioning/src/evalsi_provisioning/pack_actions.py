@@ -52,8 +52,7 @@ def configure(add_parser: AddParser) -> None:
         parser.add_argument(
             "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
         )
-        parser.add_argument("--grant", metavar="KINDS", help=f"grant without asking: all, or of {', '.join(KINDS)}")
-        parser.add_argument("--no-start", action="store_true", help="do not build and start it to see what it says")
+        add_rules(parser)
     removing = add_parser("remove", "take packs out of this project and out of evalsi.lock")
     removing.add_argument("packs", nargs="+", metavar="PACK", help="names of evalsi.lock")
     searching = add_parser("search", "find packs in an index by words of their names, summaries and evaluators")
@@ -62,6 +61,18 @@ def configure(add_parser: AddParser) -> None:
         "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
     )
     searching.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say how careful to be with a pack."""
+    parser.add_argument("--grant", metavar="KINDS", help=f"grant without asking: all, or of {', '.join(KINDS)}")
+    parser.add_argument("--no-start", action="store_true", help="do not build and start it to see what it says")
+
+
+def add_one(source: Source, options: argparse.Namespace) -> int:
+    """Add what lies at one source, under the flags of `add_rules`."""
+    print(_add(source, Path.cwd(), Change(None, _kinds(options.grant), Rules(start=not options.no_start))))
+    return OK
 
 
 def run_add(options: argparse.Namespace, _: Toolkit) -> int:
@@ -86,7 +97,7 @@ def run_update(options: argparse.Namespace, _: Toolkit) -> int:
     def update(word: str) -> str:
         entry = packs.get(word)
         if entry is not None and entry.origin != "index":
-            return _add(Source(entry.origin, entry.source), project, change)
+            return _add(Source(entry.origin, entry.source, options=entry.options), project, change)
         source = source_of(word, project, change.place)
         if source.origin == "index" and source.name not in packs:
             raise not_recorded(source.name, packs, project)
@@ -149,7 +160,7 @@ def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
         pack = load_manifest(folder / MANIFEST).to_pack(folder)
         if not list(differences(pack, entry)):
             return f"{name} {entry.version} is as {NAME} says"
-    return _add(Source(entry.origin, entry.source, name=name), project, change)
+    return _add(Source(entry.origin, entry.source, name=name, options=entry.options), project, change)
 
 
 def _settle(proposal: Proposal, *, change: Change) -> None:

@@ -1,4 +1,4 @@
-"""What a user names as a pack, a folder, an archive, an address or a name of an index, had on this machine.
+"""What a user names as a pack, a folder, an archive, an address, a service or a name of an index, had on this machine.
 
 It must not know what is in it.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from evalsi_kernel.errors import PackError, UsageError
 from evalsi_kernel.refs import PACK_NAME, VERSION
 
+from .addresses import is_address, read_address
 from .archives import TARS, ZIPS, is_archive
+from .attaching import ORIGIN, write_attached
 from .digests import file_sha256, pack_sha256
 from .downloads import check_url, fetch, is_url
 from .pack_index import address_of, find_release, index_place, read_index
@@ -27,16 +31,18 @@ class Source(NamedTuple):
     """Where an artifact lies.
 
     Args:
-        origin: how it was named: "index", "path" or "url".
+        origin: how it was named: "index", "path", "url" or "service".
         place: an address, or a path from the project's folder where it can be one.
         sha256: what an index says of it; "" where nobody says.
         name: of the pack, as an index has it; "" elsewhere.
+        options: how a service is reached, as `attaching` has it.
     """
 
     origin: str
     place: str
     sha256: str = ""
     name: str = ""
+    options: Mapping[str, str] = MappingProxyType({})
 
 
 class Artifact(NamedTuple):
@@ -55,9 +61,11 @@ def source_of(word: str, project: Path, index: str | None) -> Source:
         index: the place of the index; None takes the variable's.
 
     Raises:
-        UsageError: it is none of the four.
+        UsageError: it is none of these.
         ConfigError, PackError: the index cannot be read, or has no such pack.
     """
+    if is_address(word):
+        return Source(ORIGIN, str(read_address(word)))
     if is_url(word):
         return Source("url", word)
     if word.startswith(_PATH_STARTS) or is_archive(word):
@@ -86,8 +94,13 @@ def obtain(source: Source, project: Path, folder: Path) -> Artifact:
 
     Raises:
         PackError: `pack.source`; it is not there, is no archive, or is not what the index says it is.
+        PackEnvironmentError: a service cannot be reached.
     """
-    if is_url(source.place):
+    if source.origin == ORIGIN:
+        path = folder / "service"
+        path.mkdir()
+        write_attached(source.place, source.options, project, path)
+    elif is_url(source.place):
         check_url(source.place)
         name = os.path.basename(urlsplit(source.place).path)
         if not is_archive(name):

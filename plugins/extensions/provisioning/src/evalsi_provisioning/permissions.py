@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.pack_info import MEMORY_MB, PYTHON, PackInfo
+from evalsi_kernel.reattaching import SERVICE
 
 KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"
@@ -109,7 +110,9 @@ def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tupl
     yield "files", _listed(permissions.files), files
     # Without a wall around files a process may read the variables of another one under /proc.
     yield "secrets", _listed(permissions.secrets), files
-    yield "memory", f"{permissions.memory_mb:,} MB a process", ENFORCED if host.memory else DECLARED
+    # A service is held by whoever serves it, of which nothing is known here.
+    has_memory_wall = host.memory and pack.runtime != SERVICE
+    yield "memory", f"{permissions.memory_mb:,} MB a process", ENFORCED if has_memory_wall else DECLARED
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalsi_kernel.hooks import hookimpl
 from evalsi_kernel.paths import is_project_pack
+from evalsi_kernel.reattaching import SERVICE
 
 from . import PROJECT_LOCK
 
@@ -51,7 +52,11 @@ def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
 
 @hookimpl
 def evalsi_runtime(pack: PackInfo) -> Launch | None:
-    """A pack that is a program of its own, or None where the runtime is another's."""
+    """A pack that is a program of its own or runs as a service, or None where the runtime is another's."""
+    if pack.runtime == SERVICE:
+        from .service_runtime import service_launch
+
+        return service_launch(pack)
     from .program_runtime import RUNTIME, program_launch
 
     return program_launch(pack) if pack.runtime == RUNTIME else None

@@ -50,18 +50,19 @@ class Entry(_Part):
 
     Args:
         version: of the pack.
-        origin: how it was named when it was added: an `index`, a `path` or a `url`.
-        source: where its artifact lies: an address, or a path from the project's folder.
+        origin: how it was named when it was added: an `index`, a `path`, a `url` or a `service`.
+        source: where its artifact lies, or where it runs: an address, or a path from the project's folder.
         artifact_sha256: digest of the archive; of a folder that of its files.
         manifest_sha256: digest of its plugin.toml.
         lock_sha256: digest of its uv.lock; None for a pack that needs no environment.
         files_sha256: digest of all the files that it is run from.
         evaluators: name → version.
         granted: what it may do.
+        options: how a service is reached: files and names that were given beside its address.
     """
 
     version: Annotated[str, Field(pattern=f"^{VERSION}$")]
-    origin: Annotated[str, Field(pattern="^(index|path|url)$")]
+    origin: Annotated[str, Field(pattern="^(index|path|url|service)$")]
     source: Annotated[str, Field(min_length=1)]
     artifact_sha256: _Sha256
     manifest_sha256: _Sha256
@@ -69,6 +70,7 @@ class Entry(_Part):
     files_sha256: _Sha256
     evaluators: dict[str, str]
     granted: Granted
+    options: dict[str, str] = Field(default_factory=dict, exclude_if=lambda options: not options)
 
     def permissions(self) -> Permissions:
         """What was granted."""

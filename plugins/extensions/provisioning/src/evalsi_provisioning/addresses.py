@@ -1,0 +1,76 @@
+"""Where a pack that runs as a service is: a Unix socket, a port of this machine, or a port anywhere under TLS.
+
+It must not know who listens there.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from evalsi_kernel.errors import UsageError
+
+UNIX, TCP, TLS = "unix", "tcp", "tls"
+SCHEMES = (UNIX, TCP, TLS)
+FORMS = "unix:///PATH, tcp://127.0.0.1:PORT or tls://HOST:PORT"
+MAX_SOCKET_PATH = 107
+"""Bytes that the kernel of Linux takes; macOS takes three fewer."""
+
+
+class Address(NamedTuple):
+    """An address of a service.
+
+    Args:
+        scheme: "unix", "tcp" or "tls".
+        path: of a Unix socket, absolute.
+        host: a name or an IP address, without brackets.
+        port: 1 to 65,535; 0 lets whoever listens there choose.
+    """
+
+    scheme: str
+    path: str = ""
+    host: str = ""
+    port: int = 0
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"unix://{self.path}" if self.scheme == UNIX else f"{self.scheme}://{host}:{self.port}"
+
+
+def is_address(text: str) -> bool:
+    """Whether it is meant as the address of a service."""
+    return text.partition("://")[0] in SCHEMES and "://" in text
+
+
+def read_address(text: str) -> Address:
+    """Read an address.
+
+    Raises:
+        UsageError: it is none, or one without TLS that leaves this machine.
+    """
+    parts = urlsplit(text)
+    if text.startswith("unix:///"):
+        if len(parts.path.encode()) > MAX_SOCKET_PATH:
+            message = f"{text} is longer than a socket's path may be ({MAX_SOCKET_PATH} bytes)."
+            raise UsageError(message, "Name one in a shorter folder.")
+        return Address(UNIX, path=parts.path)
+    try:
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port = "", None
+    if parts.scheme not in (TCP, TLS) or not host or port is None or parts.path or parts.query or "@" in parts.netloc:
+        raise UsageError(f'"{text}" is no address of a service.', f"Write {FORMS}.")
+    address = Address(parts.scheme, host=host, port=port)
+    if parts.scheme == TCP and not is_loopback(host):
+        message = f"{address} leaves this machine, and what goes there could be read and changed on the way."
+        raise UsageError(message, f"Use TLS: tls://{text.partition('://')[2]}")
+    return address
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, whatever a name server says."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,104 @@
+"""A pack that runs as a service, as a folder like any other pack's: its manifest, and where it runs.
+
+It asks the service what it holds, and writes that down. It must not know how a pack is recorded or granted anything.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.event_loop import run_in_loop
+from evalsi_kernel.launch import Launch
+from evalsi_kernel.reattaching import SERVICE
+from evalsi_kernel.worker import start_worker
+
+from .addresses import read_address
+from .service_file import CA_FILE, FILE, Service, Tls, write_service
+from .service_runtime import connecting
+
+ORIGIN = SERVICE
+CA, CERT, KEY, SERVER_NAME, GIVEN_MANIFEST = "ca", "cert", "key", "server_name", "manifest"
+FILES = (CA, CERT, KEY, GIVEN_MANIFEST)
+_OF_AN_EVALUATOR = ("name", "version", "summary", "scope", "needs", "asks", "outputs", "params")
+
+
+def write_attached(place: str, options: Mapping[str, str], project: Path, folder: Path) -> None:
+    """Write the folder of a pack that runs at an address.
+
+    Args:
+        place: the address.
+        options: of `ca`, `cert`, `key`, `server_name` and `manifest` what was given; paths hold from the project.
+        project: its folder.
+        folder: where to; it is there and empty.
+
+    Raises:
+        PackError: `pack.source`, a file that was named is not there; `pack.manifest`, the manifest that was given
+            cannot be read; or the service refuses.
+        PackEnvironmentError: `environment.socket`, nobody answers; `environment.certificate`.
+    """
+    address = read_address(place)
+    named = {key: project / options[key] for key in FILES if key in options}
+    for path in named.values():
+        if not path.is_file():
+            raise PackError(f"{path} is not there.", "Check the path.", code="pack.source")
+    tls = Tls(named.get(CA), named.get(CERT), named.get(KEY), options.get(SERVER_NAME, ""))
+    if GIVEN_MANIFEST in named:
+        tables = _read(named[GIVEN_MANIFEST])
+    else:
+        tables = _asked(Launch(place, connect=connecting(Service(address, tls), "there")), place)
+    tables["run"] = {**_kept(tables.get("run")), "runtime": SERVICE, "module": FILE}
+    (folder / MANIFEST).write_bytes(tomli_w.dumps(tables).encode())
+    if CA in named:
+        shutil.copyfile(named[CA], folder / CA_FILE)
+    write_service(folder, address, options)
+
+
+def _asked(launch: Launch, place: str) -> dict[str, Any]:
+    """The manifest that a service's own words make."""
+    said = run_in_loop(lambda: _describe(launch))
+    pack = said.get("pack")
+    name, version = (str(pack.get(key, "")) for key in ("name", "version")) if isinstance(pack, dict) else ("", "")
+    evaluators = said.get("evaluators")
+    return {
+        "manifest": 1,
+        "name": name,
+        "version": version,
+        "summary": f"Runs as a service at {place}.",
+        "protocol": 1,
+        # One connection with many records in flight; a manifest of its publisher may say otherwise.
+        "run": {"workers": "wide"},
+        "evaluators": [
+            {key: table[key] for key in _OF_AN_EVALUATOR if table.get(key) is not None}
+            for table in (evaluators if isinstance(evaluators, list) else ())
+            if isinstance(table, dict)
+        ],
+    }
+
+
+async def _describe(launch: Launch) -> dict[str, Any]:
+    worker = await start_worker(launch)
+    try:
+        return await worker.describe()
+    finally:
+        await worker.stop()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise PackError(f"{path} cannot be read: {error}.", "Name a plugin.toml.", code="pack.manifest") from error
+
+
+def _kept(run: object) -> dict[str, Any]:
+    """Of how a pack runs, what holds wherever it does."""
+    kept = ("workers", "record_timeout_s", "memory_mb")
+    return {key: run[key] for key in kept if key in run} if isinstance(run, dict) else {}

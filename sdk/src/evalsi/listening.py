@@ -1,0 +1,65 @@
+"""Serve a pack from a process that its developer started, under a debugger, to one kernel after another.
+
+All work is done in this process's main thread, where breakpoints are, and nothing ends it but its developer. For
+services that others use there is `evalsi plugins serve`, which gives each kernel a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import closing, suppress
+from urllib.parse import urlsplit
+
+from evalsi.host import Host, Load
+from evalsi_protocol.channels import SocketChannel
+from evalsi_protocol.unix_sockets import bind_unix
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def listen_at(address: str, name: str, version: str, load: Load) -> None:
+    """Serve session after session until Ctrl-C.
+
+    Args:
+        address: `unix:///path` or `tcp://127.0.0.1:PORT`; port 0 takes one that is free.
+        name, version: of the pack, for `hello`.
+        load: imports the pack; once, so a change of its code needs a new start.
+
+    Raises:
+        SystemExit: the address is none, or something else listens there.
+    """
+    with closing(_bound(address)) as listener, suppress(KeyboardInterrupt):
+        listener.listen()
+        at = address if listener.family == socket.AF_UNIX else _with_port(address, listener.getsockname()[1])
+        print(f"Listening on {at}. Score with this process, from where its plugin.toml is found:", file=sys.stderr)
+        print(f"  EVALSI_REATTACH={name}={at} evalsi eval …", file=sys.stderr, flush=True)
+        try:
+            while True:
+                connection, _ = listener.accept()
+                Host(SocketChannel(connection), name, version, load).serve()
+        finally:
+            if listener.family == socket.AF_UNIX:
+                os.unlink(urlsplit(address).path)
+
+
+def _bound(address: str) -> socket.socket:
+    parts = urlsplit(address)
+    try:
+        if parts.scheme == "unix" and parts.path and not parts.netloc:
+            return bind_unix(parts.path)
+        if parts.scheme == "tcp" and parts.hostname in LOOPBACK and parts.port is not None:
+            family = socket.AF_INET6 if ":" in parts.hostname else socket.AF_INET
+            return socket.create_server((parts.hostname, parts.port), family=family)
+    except (OSError, ValueError) as error:
+        raise SystemExit(
+            f"{address} cannot be listened on: {error}. End what listens there, or name another."
+        ) from error
+    raise SystemExit(
+        f"--listen {address}: write unix:///PATH or tcp://127.0.0.1:PORT; `evalsi plugins serve` serves other machines."
+    )
+
+
+def _with_port(address: str, port: int) -> str:
+    return f"{address.rpartition(':')[0]}:{port}"
