@@ -221,3 +221,16 @@ def test_a_missing_key_of_the_target_is_told_by_the_name_that_the_spec_gives_it(
     assert "NOT_SET" in done.err
     assert "spec.target.api_key_env" in done.err
     assert "--judge" not in done.err
+
+
+def test_in_markdown_what_comes_from_the_data_means_itself(tmp_path: Path, vendor: Provider) -> None:
+    rows = [{**row, "language": "<b>|*no*"} for row in records(4)]
+    write_spec(tmp_path, model_of(vendor), rows, gates=[{"metric": "exact-match", "slice": "language", "min": 0.4}])
+    done = run(tmp_path, "--format", "markdown")
+    assert done.out.splitlines()[:5] == [
+        "**run-1: succeeded, all gates pass; 4 done**",
+        "",
+        "| gate | verdict | why |",
+        "| --- | --- | --- |",
+        r"| exact-match where language = \<b\>\|\*no\* | pass | The mean is 0.5 and must be at least 0.4. |",
+    ]

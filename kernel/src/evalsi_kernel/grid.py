@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
-
-from evalsi_kernel.table import display_width, padded, printable
+from unicodedata import category, east_asian_width
 
 _MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -34,7 +33,7 @@ def text_grid(grid: Grid) -> str:
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            padded(cell, width, right=place in grid.right)
+            _padded(cell, width, right=place in grid.right)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -51,3 +50,25 @@ def markdown_grid(grid: Grid) -> str:
 def escaped(text: str) -> str:
     """A text whose characters mean themselves in Markdown."""
     return _MARKDOWN.sub(lambda match: "\\" + match[0], printable(text))
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal a printable text takes: two for wide characters, none for marks on another."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def printable(text: str) -> str:
+    """The text with what cannot be printed, such as a line's end or a terminal's command, escaped."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    """The cell with blanks up to the width that it takes in a terminal."""
+    blanks = " " * (width - display_width(cell))
+    return blanks + cell if right else cell + blanks

@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from evalsi_kernel.table import display_width, printable
+from evalsi_kernel.grid import Grid, printable, text_grid
 
 NONE = "-"
 MAX_CELL_CHARS = 200
@@ -28,21 +28,13 @@ class Answer(NamedTuple):
 
 def as_table(answer: Answer) -> str:
     """Columns under each other; numbers stand at their right end."""
-    cells = [[printable(name) for name in answer.columns], *([_cell(one) for one in row] for row in answer.rows)]
     right = [
-        any(_is_number(row[place]) for row in answer.rows)
-        and all(row[place] is None or _is_number(row[place]) for row in answer.rows)
+        place
         for place in range(len(answer.columns))
+        if any(_is_number(row[place]) for row in answer.rows)
+        and all(row[place] is None or _is_number(row[place]) for row in answer.rows)
     ]
-    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in cells:
-        padded = []
-        for cell, width, to_right in zip(row, widths, right, strict=True):
-            blanks = " " * (width - display_width(cell))
-            padded.append(blanks + cell if to_right else cell + blanks)
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)
+    return text_grid(Grid(answer.columns, [[_cell(one) for one in row] for row in answer.rows], right))
 
 
 def as_csv(answer: Answer) -> str:

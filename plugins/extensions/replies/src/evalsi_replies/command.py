@@ -13,8 +13,8 @@ from typing import Any
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, UsageError
+from evalsi_kernel.grid import Grid, printable, text_grid
 from evalsi_kernel.suggestions import choose
-from evalsi_kernel.table import display_width, printable
 
 from .asked import Asked, asked_in_file, asked_in_results
 from .cache_repair import set_aside_before
@@ -87,7 +87,7 @@ class Cache:
         yield f"{_count(sum(share.entries for share in shares))} · {size_text(size_on_disk(path))} on disk"
         if shares:
             yield ""
-            yield from _table(shares)
+            yield _table(shares)
         for one in aside:
             yield f"damaged, set aside: {printable(str(one))}, {size_text(one.stat().st_size)}"
 
@@ -116,18 +116,12 @@ def _stats_json(path: Path, shares: list[ModelShare], aside: list[Path]) -> dict
     }
 
 
-def _table(shares: list[ModelShare]) -> Iterator[str]:
-    rows = [("model", "replies", "size", "oldest", "newest", "last used")]
+def _table(shares: list[ModelShare]) -> str:
+    rows = []
     for share in shares:
         moments = (moment_text(share.oldest_s), moment_text(share.newest_s), moment_text(share.used_s))
-        rows.append((printable(share.model) or "-", f"{share.entries:,}", size_text(share.size_bytes), *moments))
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = []
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            blanks = " " * (width - display_width(cell))
-            cells.append(blanks + cell if place in (1, 2) else cell + blanks)
-        yield "  ".join(cells).rstrip()
+        rows.append((share.model or "-", f"{share.entries:,}", size_text(share.size_bytes), *moments))
+    return text_grid(Grid(("model", "replies", "size", "oldest", "newest", "last used"), rows, right=(1, 2)))
 
 
 def _prune(options: argparse.Namespace, path: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
-from evalsi_kernel.grid import Grid, text_grid
+from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
 from evalsi_kernel.runs.foresight import Foreseen
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.table import markdown_table, text_table
@@ -18,18 +18,16 @@ _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gat
 
 def text_of(end: RunEnd) -> str:
     """For a terminal."""
-    header, *rows = _rows(end.gates)
-    gates = [text_grid(Grid(header, rows))] if end.gates else []
+    gates = [text_grid(_gates(end.gates))] if end.gates else []
     parts = [headline(end), *gates, _numbers(end), usage_line(end)]
     return "\n\n".join(parts)
 
 
 def markdown_of(end: RunEnd) -> str:
     """For a pull request or a job summary."""
-    lines = [f"**{headline(end)}**", ""]
+    lines = [f"**{escaped(headline(end))}**", ""]
     if end.gates:
-        head, *rows = _rows(end.gates)
-        lines += [_row(head), _row(["---"] * len(head)), *map(_row, rows), ""]
+        lines += [markdown_grid(_gates(end.gates)), ""]
     evaluation = end.evaluation
     table = markdown_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
     return "\n".join([*lines, table, "", usage_line(end)])
@@ -75,15 +73,11 @@ def _numbers(end: RunEnd) -> str:
     return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
 
 
-def _rows(gates: tuple[GateResult, ...]) -> list[list[str]]:
-    rows = [["gate", "verdict", "why"]]
+def _gates(gates: tuple[GateResult, ...]) -> Grid:
+    rows = []
     for gate in gates:
         of = (
             "" if gate.slice is None else " where " + ", ".join(f"{key} = {value}" for key, value in gate.slice.items())
         )
         rows.append([f"{gate.metric}{of}", _VERDICTS[gate.verdict], gate.reason])
-    return rows
-
-
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return Grid(("gate", "verdict", "why"), rows)
