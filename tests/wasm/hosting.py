@@ -145,7 +145,7 @@ class Raw:
 
 
 @contextmanager
-def raw(module: bytes, folder: Path) -> Iterator[Raw]:
+def raw(module: Path | bytes, folder: Path) -> Iterator[Raw]:
     """The session of a runner in a thread, and an end to send it anything."""
     one = served(module, folder)
     assert one.calls is not None
