@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_cli.listing import Trust, judge_calls, publisher_of
-from evalsi_cli.terminal import broken_at
 from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
 
 if TYPE_CHECKING:
@@ -53,19 +52,11 @@ class PackText(NamedTuple):
         return f" {self.version} ({self.whose}; {state}): {self.summary}"
 
 
-def text_of(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust, width: int = 0) -> PackText:
-    """A pack with these of its evaluators as text.
-
-    Args:
-        pack: the pack.
-        evaluators: those to show.
-        trust: how far to trust it.
-        width: in characters; longer lines are broken where a word ends. 0 breaks none.
-    """
+def text_of(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust) -> PackText:
+    """A pack with these of its evaluators as text, in lines of any length."""
     publisher = publisher_of(pack, trust)
     whose = f"{trust}, by {publisher}" if publisher else trust
-    lines = [line for one in evaluators for line in _evaluator_lines(pack, one)]
-    text = broken_at("\n".join(lines), width, 6)
+    text = "\n".join(line for one in evaluators for line in _evaluator_lines(pack, one))
     return PackText(str(pack.folder), pack.runtime, pack.name, pack.version, whose, pack.summary, text)
 
 

@@ -45,9 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the catalog; broken packs and what hides what go to stderr."""
     wanted = Wanted(options.needs, options.judge, options.words)
-    width = columns(sys.stdout)
     if options.format == "text" and options.pack is None and wanted.is_all:
-        texts, catalog = whole_listing(width)
+        texts, catalog = whole_listing()
     else:
         catalog = default_catalog()
         packs = catalog.packs if options.pack is None else (catalog.pack(options.pack),)
@@ -57,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
             print(as_json({"packs": [pack_json(*one) for one in zip(listed, states, strict=True)]}))
             _warn(catalog)
             return OK
-        texts = [text_of(*one, width) for one in listed]
+        texts = [text_of(*one) for one in listed]
     if texts:
-        states = environment_states(texts)
+        states, width = environment_states(texts), columns(sys.stdout)
         print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
     else:
         print("no evaluator is like that", file=sys.stderr)
@@ -95,9 +94,9 @@ def pack_json(listed: Listed, environment: EnvironmentState) -> dict[str, Any]:
 
 
 def shown(text: PackText, environment: EnvironmentState, width: int = 0) -> str:
-    """A pack's text with the state of its environment, the name in bold where that can be seen."""
-    header = broken_at(f"{text.name}{text.header(environment)}", width, 6)
-    return f"{paint(text.name, 'bold', sys.stdout)}{header[len(text.name) :]}\n{text.evaluators}"
+    """A pack's text with the state of its environment, the name in bold where that can be seen, in lines that fit."""
+    lines = broken_at(f"{text.name}{text.header(environment)}\n{text.evaluators}", width, 6)
+    return paint(text.name, "bold", sys.stdout) + lines[len(text.name) :]
 
 
 def _warn(catalog: Catalog) -> None:
