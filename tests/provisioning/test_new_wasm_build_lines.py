@@ -22,6 +22,7 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-wasm-pack.md").read_text("utf-8")
 EXAMPLES = ROOT / "examples" / "wasm"
 # | language | tool | `command` |
 ROW = re.compile(r"^\| (?P<language>[A-Z]\w*) \| .* \| `(?P<command>[^`]+)` \|$", re.MULTILINE)
+ZIG = "ziglang==0.17.1"
 ROWS = [(row["language"], row["command"]) for row in ROW.finditer(PAGE)]
 MANIFEST = """\
 manifest = 1
@@ -69,13 +70,18 @@ def test_no_line_of_the_page_is_left_out() -> None:
 
 def test_zig(workshop: Path) -> None:
     folder = without_module("words", workshop)
-    Shell(folder, brought(workshop, "ziglang==0.17.1")).types(line("Zig"))
+    Shell(folder, brought(workshop, ZIG)).types(line("Zig"))
     conforms(folder, as_kept=True)
+
+
+def test_the_sources_in_zig_are_laid_out_as_zig_has_it(workshop: Path) -> None:
+    shell = Shell(kit("zig", workshop), brought(workshop, ZIG))
+    shell.types(f"python -m ziglang fmt --check src {EXAMPLES}/words")
 
 
 def test_c_by_the_clang_within_zig(workshop: Path) -> None:
     folder = kit("c", workshop)
-    Shell(folder, brought(workshop, "ziglang==0.17.1")).types(line("C", "python -m ziglang cc "))
+    Shell(folder, brought(workshop, ZIG)).types(line("C", "python -m ziglang cc "))
     conforms(folder)
 
 

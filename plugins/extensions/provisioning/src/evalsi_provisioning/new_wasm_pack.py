@@ -48,7 +48,7 @@ KITS: Final = MappingProxyType(
     {
         "rust": Kit(
             "Rust",
-            "Rust with its target for WebAssembly (`rustup target add wasm32-unknown-unknown`)",
+            "Rust with its target for WebAssembly (`rustup target add wasm32-unknown-unknown`), and uv",
             "cargo",
             _BY_UV,
             (
@@ -83,6 +83,7 @@ KITS: Final = MappingProxyType(
                 ("src/msgpack.c", "reads and writes the host's bodies"),
                 ("src/msgpack.h", "how it is called"),
                 ("tests/test_sentence_length.c", "the evaluator's tests"),
+                ("tests/test_msgpack.c", "those of the reader and the writer"),
                 ("build.py", "makes the module"),
             ),
         ),

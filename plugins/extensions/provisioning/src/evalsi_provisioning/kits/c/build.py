@@ -23,14 +23,19 @@ SOURCES = ["src/msgpack.c", "src/sentence_length.c"]
 
 
 def main() -> int:
-    """Build, or test; the exit code of what ran last."""
+    """Build, or test; 0 where all of it succeeds."""
     if sys.argv[1:] == ["test"]:
         with tempfile.TemporaryDirectory() as folder:
-            program = str(Path(folder, "tests.exe"))
-            built = run([*CC, "tests/test_sentence_length.c", *SOURCES, "-o", program])
-            return built or run([program])
+            codes = [tested(path, Path(folder)) for path in sorted(HERE.glob("tests/*.c"))]
+            return int(any(codes))
     module = tomllib.loads((HERE / "plugin.toml").read_text("utf-8"))["run"]["module"]
     return run([*CC, *BARE, "-s", "src/pack.c", *SOURCES, "-o", module])
+
+
+def tested(source: Path, folder: Path) -> int:
+    """Build a program of tests and run it."""
+    program = str(folder / f"{source.stem}.exe")
+    return run([*CC, str(source), *SOURCES, "-o", program]) or run([program])
 
 
 def run(words: list[str]) -> int:

@@ -8,7 +8,9 @@ static int failed;
 
 static void expect(const char *what, double found, double wanted) {
     printf("%s: %s\n", found == wanted ? "ok" : "FAILED", what);
-    if (found != wanted) failed = printf("  it is %g, and should be %g\n", found, wanted);
+    if (found == wanted) return;
+    printf("  it is %g, and should be %g\n", found, wanted);
+    failed = 1;
 }
 
 int main(void) {
@@ -19,5 +21,5 @@ int main(void) {
     expect("an end can be of any script", sentence_length(TEXT("猫。犬。"), TEXT("。")), 1.0);
     expect("what has no words has no length", sentence_length(TEXT(" . "), usual), -1);
     expect("nothing has no length", sentence_length(TEXT(""), usual), -1);
-    return failed != 0;
+    return failed;
 }

@@ -178,3 +178,44 @@ impl Writer {
         self.big(if value { 0xc3 } else { 0xc2 }, &[])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Reader, Writer};
+
+    #[test]
+    fn what_is_written_is_read_again_and_a_value_is_passed_over_whole() {
+        let mut out = Writer::default();
+        out.map(2).text("passed").truth(true);
+        out.text("parts").array(2).number(-2.25).text("é");
+        let mut reader = Reader::new(&out.bytes);
+        assert_eq!(reader.map(), 2);
+        assert_eq!(
+            (reader.text(), reader.truth()),
+            (Some("passed"), Some(true))
+        );
+        assert_eq!(reader.text(), Some("parts"));
+        let mut again = reader.clone();
+        again.skip();
+        assert!(again.left.is_empty());
+        assert_eq!((reader.array(), reader.number()), (2, Some(-2.25)));
+        assert_eq!(reader.text(), Some("é"));
+        assert!(reader.left.is_empty());
+    }
+
+    #[test]
+    fn numbers_of_every_form_are_read_and_nothing_else_is_one() {
+        let number = |body: &[u8]| Reader::new(body).number();
+        assert_eq!((number(b"\x07"), number(b"\xff")), (Some(7.0), Some(-1.0)));
+        assert_eq!(number(b"\xcd\x01\x00"), Some(256.0));
+        assert_eq!(number(b"\xce\xff\xff\xff\xff"), Some(4294967295.0));
+        assert_eq!(number(b"\xd0\x80"), Some(-128.0));
+        assert_eq!(number(b"\xd1\xff\x00"), Some(-256.0));
+        assert_eq!(
+            number(b"\xd3\x80\0\0\0\0\0\0\0"),
+            Some(-9223372036854775808.0)
+        );
+        assert_eq!(number(b"\xca\x3f\xc0\x00\x00"), Some(1.5));
+        assert_eq!((number(b"\xa3one"), number(b"\xc0")), (None, None));
+    }
+}
