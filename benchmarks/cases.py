@@ -20,6 +20,7 @@ from benchmarks.measure import compare, run
 from benchmarks.report_cases import REPORT_CASES
 from benchmarks.rows import Bench, Row, shown_mb, shown_ms, shown_s
 from benchmarks.run_cases import RUN_CASES
+from benchmarks.service_cases import SERVICE_CASES
 from benchmarks.wasm_cases import WASM_CASES
 
 FIVE = "exact-match,numeric-match,fuzzy-match,token-f1,rouge"
@@ -170,4 +171,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     **ADAPTER_CASES,
     **COMPARISON_CASES,
     **WASM_CASES,
+    **SERVICE_CASES,
 }

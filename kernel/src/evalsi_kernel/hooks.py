@@ -196,7 +196,8 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
         pack: what its manifest says; the code is the file `pack.module` in `pack.folder`.
 
     Returns:
-        The launch, of a process that speaks the protocol over its standard streams, or None where it is another's.
+        The launch, of a process that speaks the protocol over its standard streams or of a stream to one that runs
+        already, or None where it is another's.
 
     Raises:
         PackError: the pack cannot be run: its file is not there, or its options do not fit.
