@@ -9,7 +9,7 @@ import pytest
 
 from evalsi_connectors.address import read_address
 from evalsi_connectors.dialect import Rung
-from evalsi_connectors.openai_compatible import PUBLIC_BASE_URL, first_dialect
+from evalsi_connectors.openai_compatible import HOME, first_dialect
 from evalsi_connectors.transport import Turns
 from evalsi_connectors.who import Who
 from evalsi_kernel.broker.ask import Ask, Reply
@@ -92,7 +92,7 @@ def test_a_schema_beyond_the_limits_is_sent_all_the_same_but_not_as_strict(chang
 
 
 def test_openai_itself_is_asked_with_its_new_name_for_the_most_tokens_and_others_with_the_old_one() -> None:
-    at_home = first_dialect(read_address(PUBLIC_BASE_URL, "api.openai.com"))
+    at_home = first_dialect(read_address(HOME.base_url, HOME.host))
     elsewhere = first_dialect(read_address("https://api.openai.com.example/v1", "api.openai.com"))
 
     assert at_home.way(VERDICT) == (Rung.STRICT, "max_completion_tokens")

@@ -5,7 +5,7 @@ It retries nothing, caches nothing and judges no reply. The SDK is imported with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -15,25 +15,20 @@ import anthropic
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
 from evalsi_kernel.broker.connector import ConnectorSettings
 
-from .address import read_address
 from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, refuse_seed, whole_answer
 from .batch_door import BatchDoor
 from .chat_reply import read_object
 from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
-from .key import Key, find_key
 from .messages_reply import message_of
 from .messages_request import messages_request, sdk_arguments, takes
 from .refusal import Refusal, read_refusal
 from .status import status_error
 from .transport import Turns, open_client
 from .unsupported import refused_setting
-from .who import Who
+from .who import Home, Who
 
-PROVIDER: Final = "anthropic"
-PUBLIC_BASE_URL: Final = "https://api.anthropic.com"
-_HOME: Final = "api.anthropic.com"
-_USUAL_KEY: Final = "ANTHROPIC_API_KEY"
+HOME: Final = Home("anthropic", "https://api.anthropic.com", "api.anthropic.com", "ANTHROPIC_API_KEY", usual_path="")
 
 
 class AnthropicMessages(BatchDoor):
@@ -49,15 +44,13 @@ class AnthropicMessages(BatchDoor):
     max_batch_asks = MAX_ASKS
 
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME, settings.kind)
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home, kind=settings.kind)
-        self.identity: Mapping[str, str] = {"provider": PROVIDER, "model": settings.model, "base_url": address.root}
+        self._who = HOME.who(settings)
+        self.identity = self._who.identity
         self._model = settings.model
-        self._who = Who(PROVIDER, settings.model, address, key, usual_path="", kind=settings.kind)
         # Every model has the same name for it; which of them takes a schema is seen with the first call.
         self._dialect = Dialect(OLD_NAME, (Rung.STRICT, Rung.OBJECT, Rung.TEXT))
         self._turns = Turns(settings, self._who, anthropic.APIConnectionError)
-        self._client = _open(settings, self._who, key)
+        self._client = _open(settings, self._who)
         self._batches = AnthropicBatches(self._client, self._turns, self._who, self._rung)
 
     async def complete(self, ask: Ask) -> Reply:
@@ -104,12 +97,12 @@ class AnthropicMessages(BatchDoor):
         return rung
 
 
-def _open(settings: ConnectorSettings, who: Who, key: Key | None) -> anthropic.AsyncAnthropic:
+def _open(settings: ConnectorSettings, who: Who) -> anthropic.AsyncAnthropic:
     # x-api-key is the documented header, which every server of this API takes; the SDK's own choice is another. Without
     # a key the SDK would look for one in places of its own, and send it to whatever address this is.
     headers: dict[str, Any] = {
         "Authorization": anthropic.Omit(),
-        "X-Api-Key": key.secret() if key else anthropic.Omit(),
+        "X-Api-Key": who.key.secret() if who.key else anthropic.Omit(),
     }
     return anthropic.AsyncAnthropic(
         api_key="none",

@@ -7,30 +7,26 @@ in another way. It retries nothing, caches nothing and judges no reply.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 
-from .address import Address, read_address
+from .address import Address
 from .batch_door import BatchDoor
 from .chat_reply import read_chat_reply
 from .chat_request import chat_request
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
 from .embedding import embedding_request, read_embeddings
-from .key import find_key
 from .openai_batches import MAX_ASKS, SETTINGS, OpenAIBatches
 from .refusal import Refusal, read_refusal
 from .status import status_error
 from .transport import Answer, Caller
 from .unsupported import refused_setting
-from .who import Who
+from .who import Home
 
-PROVIDER: Final = "openai-compatible"
-PUBLIC_BASE_URL: Final = "https://api.openai.com/v1"
-_HOME: Final = "api.openai.com"
-_USUAL_KEY: Final = "OPENAI_API_KEY"
+HOME: Final = Home("openai-compatible", "https://api.openai.com/v1", "api.openai.com", "OPENAI_API_KEY")
 
 
 def first_dialect(address: Address) -> Dialect:
@@ -51,19 +47,13 @@ class OpenAICompatible(BatchDoor):
     max_batch_asks = MAX_ASKS
 
     def __init__(self, settings: ConnectorSettings) -> None:
-        address = read_address(settings.base_url or PUBLIC_BASE_URL, _HOME, settings.kind)
-        key = find_key(settings.api_key_env, _USUAL_KEY, is_at_home=address.is_home, kind=settings.kind)
-        self.identity: Mapping[str, str] = {
-            "provider": PROVIDER,
-            "model": settings.model,
-            "base_url": address.root,
-        }
+        self._who = HOME.who(settings)
+        self.identity = self._who.identity
         self._model = settings.model
-        self._who = Who(PROVIDER, settings.model, address, key, kind=settings.kind)
-        self._dialect = first_dialect(address)
+        self._dialect = first_dialect(self._who.address)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key is not None:
-            headers["Authorization"] = f"Bearer {key.secret()}"
+        if self._who.key is not None:
+            headers["Authorization"] = f"Bearer {self._who.key.secret()}"
         self._caller = Caller(settings, headers, self._who)
         self._batches = OpenAIBatches(self._caller, self._who, self._dialect)
 

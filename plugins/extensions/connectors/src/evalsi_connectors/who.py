@@ -6,16 +6,41 @@ It must not know how a call is made.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from evalsi_kernel.broker.connector import Kind
+from evalsi_kernel.broker.connector import ConnectorSettings, Kind
 
-from .address import Address
-from .key import Key, redact
+from .address import Address, read_address
+from .key import Key, find_key, redact
 from .saying import said_with
 
 _MAX_CHARS = 400
 _TAG = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<[^>]*>")
+
+
+class Home(NamedTuple):
+    """Where a connector's own provider is at home.
+
+    Args:
+        provider: the connector's name.
+        base_url: of the provider's public API.
+        host: of it.
+        usual_key: the variable that its key usually stands in, which is read for this host alone.
+        usual_path: what the root of its API has behind the host; "" for nothing.
+    """
+
+    provider: str
+    base_url: str
+    host: str
+    usual_key: str
+    usual_path: str = "/v1"
+
+    def who(self, settings: ConnectorSettings) -> Who:
+        """The model that settings name; raises `ConfigError` where its key is missing or its base URL is none."""
+        address = read_address(settings.base_url or self.base_url, self.host, settings.kind)
+        key = find_key(settings.api_key_env, self.usual_key, is_at_home=address.is_home, kind=settings.kind)
+        return Who(self.provider, settings.model, address, key, self.usual_path, settings.kind)
 
 
 class Who(NamedTuple):
@@ -39,6 +64,11 @@ class Who(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.provider} at {self.address.root}"
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What of it a reply depends on."""
+        return {"provider": self.provider, "model": self.model, "base_url": self.address.root}
 
     def flag(self, name: str) -> str:
         """How the user says something of this model, such as `--embed-base-url`."""
