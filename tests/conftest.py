@@ -43,6 +43,8 @@ WALKS = (
     "judging/test_batches_interrupted.py",
     "provisioning/adding/test_built_wheel.py",
     "provisioning/adding/test_walls.py",
+    "provisioning/services/test_serving.py",
+    "provisioning/services/test_tls.py",
     "provisioning/test_new_wasm_build_lines.py",
     "provisioning/test_new_wasm_toolchains.py",
     "reports/test_page.py",

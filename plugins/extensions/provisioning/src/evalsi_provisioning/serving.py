@@ -149,6 +149,7 @@ class Serving:
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
+            process.transport.close_writing()
             await process.stop()
         tail = process.stderr_tail
         wrote = f"; it wrote:\n{tail}" if tail and how != "exited with code 0" else ""
