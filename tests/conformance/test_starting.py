@@ -64,7 +64,7 @@ def test_a_pack_of_wasm_ends_in_one_sentence_that_says_who_can_check_it(tmp_path
     done = kit(folder)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("error: The pack acme/words runs in wasm, which the kit alone cannot start")
+    assert line.startswith("error: The pack acme/words runs as wasm, which the kit alone cannot start")
     assert f"`evalsi plugins check {folder}`" in line
     as_tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--evalsi-pack", "."],

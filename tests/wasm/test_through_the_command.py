@@ -84,18 +84,18 @@ def test_the_catalog_shows_what_runs_it() -> None:
         shown(text_of(*found), state)
         .splitlines()[0]
         .endswith(
-            "acme/words 1.0.0 (community, by acme; runs in wasm): What the words of an answer tell: the same as the "
+            "acme/words 1.0.0 (community, by acme; runs as wasm): What the words of an answer tell: the same as the "
             "reference's, how many, how many on average."
         )
     )
 
 
 def test_the_doctor_starts_it_and_no_environment_is_wanted() -> None:
-    assert "pack acme/kind: runs in wasm, which needs no environment" in evalsi("doctor").out
+    assert "pack acme/kind: runs as wasm, which needs no environment" in evalsi("doctor").out
     done = evalsi("doctor", "acme/words")
     assert done.code == 0, done.out
     assert "starts, and says of its 3 evaluators what plugin.toml says" in done.out
-    assert "acme/words: runs in wasm, which needs no environment" in evalsi("plugins", "sync", "acme/words").out
+    assert "acme/words: runs as wasm, which needs no environment" in evalsi("plugins", "sync", "acme/words").out
 
 
 def test_a_judge_answers_what_a_module_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

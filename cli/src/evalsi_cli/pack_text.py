@@ -48,7 +48,7 @@ class PackText(NamedTuple):
 
     def header(self, environment: EnvironmentState) -> str:
         """What stands after the pack's name, in the line over its evaluators."""
-        state = _STATES[environment] if self.runtime == PYTHON else f"runs in {self.runtime}"
+        state = _STATES[environment] if self.runtime == PYTHON else f"runs as {self.runtime}"
         return f" {self.version} ({self.whose}; {state}): {self.summary}"
 
 

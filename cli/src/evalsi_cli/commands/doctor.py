@@ -82,7 +82,7 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
             detail = {
                 "ready": "environment ready",
                 "missing": "environment not built yet; the first use builds it",
-                "not needed": f"runs in {pack.runtime}, which needs no environment",
+                "not needed": f"runs as {pack.runtime}, which needs no environment",
                 "broken": f"environment broken; `evalsi doctor {pack.name}` builds it again",
             }.get(state, f"{state}; a pack needs a uv.lock")
             lines.append((BAD if state in ("broken", "no lock") else GOOD, f"pack {pack.name}", detail))

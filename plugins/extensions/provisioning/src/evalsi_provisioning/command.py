@@ -115,7 +115,7 @@ def _each(names: Sequence[str], do: Any) -> int:
 
 def _sync(pack: PackInfo, *, offline: bool) -> str:
     if pack.runtime != PYTHON:
-        return f"runs in {pack.runtime}, which needs no environment"
+        return f"runs as {pack.runtime}, which needs no environment"
     ensure_environment(pack.folder, pack.name, on_progress=_note, offline=offline)
     folder = folder_of(pack)
     assert folder is not None
