@@ -34,7 +34,7 @@ def program_of(folder: Path, manifest: Manifest) -> Program:
     if manifest.runtime == "program":
         return _program(folder, manifest)
     raise CannotStart(
-        f"The pack {manifest.name} runs in {manifest.runtime}, which the kit alone cannot start: where Evals.si is "
+        f"The pack {manifest.name} runs as {manifest.runtime}, which the kit alone cannot start: where Evals.si is "
         f"installed, run `evalsi plugins check {folder}`; else give the command of a process after --."
     )
 
