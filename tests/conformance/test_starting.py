@@ -85,6 +85,7 @@ def test_a_pack_of_wasm_ends_in_one_sentence_that_says_who_can_check_it(tmp_path
         (('options = { with = "python" }', 'options = { by = "python" }'), "has no option 'by'"),
         (('options = { with = "python" }', 'options = { with = "no-such" }'), "is not on the PATH: install it"),
         (('module = "keywords.py"', 'module = "other.py"'), "other.py is not there: build it"),
+        (('runtime = "program"', 'runtime = "service"'), "check the folder it is served from"),
     ],
 )
 def test_a_program_that_cannot_be_started_is_told(change: tuple[str, str], said: str, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ def program_of(folder: Path, manifest: Manifest) -> Program:
         return _python(folder, manifest)
     if manifest.runtime == "program":
         return _program(folder, manifest)
+    if manifest.runtime == "service":
+        raise CannotStart(f"The pack {manifest.name} runs elsewhere, as a service: check the folder it is served from.")
     raise CannotStart(
         f"The pack {manifest.name} runs as {manifest.runtime}, which the kit alone cannot start: where Evals.si is "
         f"installed, run `evalsi plugins check {folder}`; else give the command of a process after --."
