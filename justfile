@@ -68,7 +68,7 @@ test-adapters:
 test-wheels:
     pytest -m wheels
 
-# What goes through pages, workflows, the author's kit and interrupted batches from end to end, as a reader would: a minute.
+# What goes through pages, workflows, kits, toolchains and services from end to end, as a reader would: some minutes.
 test-walks:
     pytest -m walks
 
