@@ -17,7 +17,6 @@ from evalsi_kernel.intake import Intake
 from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.attempt import STOPPED
 from evalsi_kernel.runs.beginning import begin
-from evalsi_kernel.runs.foresight import Foreseen, foresee
 from evalsi_kernel.runs.opening import check_budget, target_of
 from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
@@ -55,29 +54,6 @@ def execute(request: RunRequest, catalog: Catalog, extensions: Extensions, *, li
         prepared.plan.abandon()
         raise
     return run_in_loop(lambda: _run(prepared, intake, records))
-
-
-def preview(request: RunRequest, catalog: Catalog, extensions: Extensions, *, listener: Listener = NOBODY) -> Foreseen:
-    """Check all of a run, and say what its target could take at most; nothing is asked and nothing written.
-
-    Raises:
-        EvalsiError: as `execute` raises before the target is asked.
-    """
-    prepared = prepare(request, catalog, extensions, listener)
-    try:
-        _, records = read_records(prepared)
-        try:
-            return run_in_loop(lambda: _foreseen(prepared, records))
-        finally:
-            records.close()
-    finally:
-        prepared.plan.abandon()
-
-
-async def _foreseen(prepared: Prepared, records: RecordStore) -> Foreseen:
-    async with target_of(prepared.request, prepared.extensions) as target:
-        check_budget(target, prepared.request, records)
-        return foresee(prepared, target, records)
 
 
 async def _run(prepared: Prepared, intake: Intake, records: RecordStore) -> RunEnd:

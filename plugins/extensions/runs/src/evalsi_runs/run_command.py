@@ -14,10 +14,11 @@ from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.extensions import default_extensions
 from evalsi_kernel.runs.request import RunEnd, RunRequest
-from evalsi_kernel.runs.run import execute, preview
+from evalsi_kernel.runs.run import execute
 from evalsi_kernel.runs.run_folder import RUNS
 
 from .ci_source import source_of
+from .foresight import foresee
 from .run_told import foreseen_text, markdown_of, text_of
 from .spec_file import read_spec, run_name
 
@@ -66,7 +67,7 @@ class Run:
         )
         with self._toolkit.listening(quiet=options.quiet) as listener:
             if foresees:
-                foreseen = preview(request, default_catalog(), extensions, listener=listener)
+                foreseen = foresee(request, default_catalog(), extensions, listener)
                 print(
                     self._toolkit.as_json(foreseen._asdict()) if options.format == "json" else foreseen_text(foreseen)
                 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
 from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
-from evalsi_kernel.runs.foresight import Foreseen
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.table import markdown_table, text_table
+
+from .foresight import Foreseen
 
 _VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided", "not applicable": "n/a"}
 _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gate is undecided", None: "no gates"}

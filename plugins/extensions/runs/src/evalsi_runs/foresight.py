@@ -1,4 +1,4 @@
-"""What a run could take at most, before anything of it is asked.
+"""Owns the dry run of a run: all of it checked, and what its target could take at most; nothing asked, nothing written.
 
 It must not know how a call is made.
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalsi_kernel.runs.opening import prices_of
-from evalsi_kernel.runs.prepared import Prepared
+from evalsi_kernel.catalog import Catalog
+from evalsi_kernel.event_loop import run_in_loop
+from evalsi_kernel.extensions import Extensions
+from evalsi_kernel.request import Listener
+from evalsi_kernel.runs.opening import check_budget, prices_of, target_of
+from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.target import Target, TargetInput
 
 
@@ -31,7 +36,26 @@ class Foreseen(NamedTuple):
     asking: tuple[str, ...]
 
 
-def foresee(prepared: Prepared, target: Target, records: RecordStore) -> Foreseen:
+def foresee(request: RunRequest, catalog: Catalog, extensions: Extensions, listener: Listener) -> Foreseen:
+    """What a run could take; raises `EvalsiError` as `execute` does before the target is asked."""
+    prepared = prepare(request, catalog, extensions, listener)
+    try:
+        _, records = read_records(prepared)
+        try:
+            return run_in_loop(lambda: _foreseen(prepared, records))
+        finally:
+            records.close()
+    finally:
+        prepared.plan.abandon()
+
+
+async def _foreseen(prepared: Prepared, records: RecordStore) -> Foreseen:
+    async with target_of(prepared.request, prepared.extensions) as target:
+        check_budget(target, prepared.request, records)
+        return _bounds(prepared, target, records)
+
+
+def _bounds(prepared: Prepared, target: Target, records: RecordStore) -> Foreseen:
     """Add up the bounds of every call of a run that is begun anew."""
     prices = prices_of(target, prepared.request, prepared.extensions)
     trials = prepared.spec.trials
