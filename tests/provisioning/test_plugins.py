@@ -9,6 +9,7 @@ import pytest
 
 from evalsi_kernel.file_lock import exclusive_lock
 from tests.cli.running import evalsi
+from tests.provisioning.adding.third_party import write_pack
 
 KEY = "0123456789abcdef"
 
@@ -94,3 +95,17 @@ def test_an_action_is_needed() -> None:
     assert done.code == 2
     assert "Use add, update, remove, search, " in done.err
     assert "list, sync, doctor or prune." in done.err
+
+
+def test_a_long_version_keeps_the_table_straight_and_a_broken_pack_is_told(
+    envs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, version in (("long", "2026.11.30.dev12"), ("broken", 'x"')):
+        write_pack(tmp_path / "packs" / name, f"acme/{name}", version=version)
+    monkeypatch.setenv("EVALSI_PLUGIN_PATH", str(tmp_path / "packs"))
+    done = evalsi("plugins", "list")
+    assert done.code == 0
+    assert len({line.index("missing") for line in done.out.splitlines()[1:]}) == 1
+    assert "acme/long  2026.11.30.dev12" in done.out
+    assert "packs/broken/plugin.toml" in done.err
+    assert "acme/broken" not in done.out

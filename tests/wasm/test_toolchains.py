@@ -1,4 +1,4 @@
-"""The examples in Wasm: how they are built stands in their sources, which `provisioning/test_new_wasm_build_lines` does."""
+"""The examples in Wasm: their sources say how they are built; `test_new_wasm_build_lines` does it."""
 
 from __future__ import annotations
 

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+MOST_FILES = 64
+"""So many files of one stem are kept: the search paths and folders that were used last."""
+
 
 def cache_path(folder: Path, stem: str, name: str) -> Path:
     """The file that keeps what belongs to `name`, such as one search path of several."""
@@ -36,8 +39,15 @@ def write_cached(path: Path, key: Any, value: Any) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(json.dumps({"key": key, "value": value}, separators=(",", ":")), "ascii")
         os.replace(unfinished, path)
+        _forget_oldest(path)
     except OSError as cause:
         with suppress(OSError):
             unfinished.unlink()
         return f"{path} cannot be written ({cause.strerror or cause}); work goes on without it, and starts slower."
     return ""
+
+
+def _forget_oldest(path: Path) -> None:
+    alike = path.parent.glob(f"{path.stem.rpartition('-')[0]}-*.json")
+    for old in sorted(alike, key=lambda file: file.stat().st_mtime_ns, reverse=True)[MOST_FILES:]:
+        old.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.describing import describe
 from evalsi_kernel.environments import ensure_environment, pack_state
 from evalsi_kernel.errors import EvalsiError, UsageError
+from evalsi_kernel.grid import Grid, text_grid
 from evalsi_kernel.launching import launch_pack
 from evalsi_kernel.pack_info import PYTHON, PackInfo
 
@@ -33,6 +34,9 @@ class Row(NamedTuple):
     evaluators: int
     environment: str
     size_bytes: int | None
+
+
+_HEADER = ("pack", "version", "evaluators", "environment", "size")
 
 
 class Plugins:
@@ -73,15 +77,14 @@ class Plugins:
         raise UsageError("evalsi plugins needs an action.", f"Use {', '.join(others)}, list, sync, doctor or prune.")
 
     def _list(self, form: str) -> int:
-        rows = [_row(pack) for pack in default_catalog().packs]
+        catalog = default_catalog()
+        rows = [_row(pack) for pack in catalog.packs]
         if form == "json":
             print(self._toolkit.as_json([row._asdict() for row in rows]))
             return OK
-        width = max((len(row.pack) for row in rows), default=4)
-        print(f"{'pack':<{width}}  version  evaluators  environment      size")
-        for row in rows:
-            size = "-" if row.size_bytes is None else _size(row.size_bytes)
-            print(f"{row.pack:<{width}}  {row.version:<7}  {row.evaluators:>10}  {row.environment:<11}  {size:>8}")
+        print(text_grid(Grid(_HEADER, [_cells(row) for row in rows], right=(2, 4))))
+        for sentence in (*catalog.warnings, *(broken.error() for broken in catalog.broken)):
+            _note(f"note: {sentence}")
         return OK
 
 
@@ -97,6 +100,11 @@ def _row(pack: PackInfo) -> Row:
     folder = folder_of(pack)
     size = size_bytes(folder) if state == "ready" and folder is not None else None
     return Row(pack.name, pack.version, len(pack.evaluators), state, size)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    size = "-" if row.size_bytes is None else _size(row.size_bytes)
+    return (row.pack, row.version, str(row.evaluators), row.environment, size)
 
 
 def _each(names: Sequence[str], do: Any) -> int:
