@@ -18,6 +18,7 @@ from .shown_text import one_line
 from .values import known_count, number
 
 _MOST_NAMES = 5
+_ENDS = {"partial": "Stopped early", "failed": "Broken off"}
 _WORDS = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}
 
 
@@ -45,7 +46,7 @@ def headline_of(
     """Say what came of the run."""
     verdict = folded.head.verdict if folded.head.verdict in _WORDS else "none"
     if verdict == "none":
-        word = {"partial": "Stopped early", "failed": "Broken off"}.get(_status(folded), "Scored")
+        word = "Error" if _counts_as_error(folded) else _ENDS.get(_status(folded), "Scored")
         sentence = _what_ran(folded, metrics)
     else:
         word = _WORDS[verdict]
@@ -85,7 +86,7 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
     elif status not in ("complete", "", "None"):
         yield f"The run did not come to its end ({one_line(status)}). {told}".strip()
     state = str(manifest.get("state") or "")
-    if state == "error" and status == "complete" and not error:
+    if _counts_as_error(folded):
         yield "The run came to its end and counts as an error, since something could not be scored at all."
     elif state in ("error", "cancelled"):
         yield f"The run ended as {state}; the same command continues it."
@@ -124,6 +125,12 @@ def _stopped_early(stopped: dict[str, Any]) -> str:
     at = f" at an error rate of {rate:g}" if rate is not None else ""
     told = f" after {items:,} of {of:,} items" if items is not None and of is not None else ""
     return f"The run stopped by itself{told}, since its gates were decided{at}."
+
+
+def _counts_as_error(folded: Folded) -> bool:
+    """Whether a run came to its own end and is an error all the same."""
+    manifest = folded.head.manifest
+    return manifest.get("state") == "error" and _status(folded) == "complete" and not manifest.get("error")
 
 
 def _status(folded: Folded) -> str:
