@@ -28,6 +28,24 @@ def test_the_guides_slice_has_a_row_a_run_and_value(tmp_path: Path) -> None:
     ]
 
 
+def test_a_slice_is_of_the_runs_that_a_project_labels_ids_and_the_newest_leave(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        suite = "smoke" if number == 2 else "nightly"
+        nightly(tmp_path, number, labels={"suite": suite}, manifest={"project": "other" if number == 3 else "support"})
+    words = ("slice", "exact", "--by", "topic", "--results", "nightly-*.json", "--format", "json")
+    for flags, runs in (
+        (["--project", "support", "--label", "suite=nightly"], {"capitals-1"}),
+        (["--project", "support"], {"capitals-1", "capitals-2"}),
+        (["--label", "suite=nightly"], {"capitals-1", "capitals-3"}),
+        (["--limit", "100"], {"capitals-1", "capitals-2", "capitals-3"}),
+        (["--limit", "1"], {"capitals-3"}),
+        (["--run", "capitals-1", "--run", "capitals-2"], {"capitals-1", "capitals-2"}),
+    ):
+        found = rows(analyze(*words, *flags, cwd=tmp_path))
+        assert {row["run"] for row in found} == runs, flags
+        assert len(found) == 2 * len(runs)
+
+
 def test_intervals_are_wilsons_for_verdicts_and_errors_and_skips_are_apart(tmp_path: Path) -> None:
     results = ("--results", nightly(tmp_path, 1), "--format", "json")
     geo, _ = rows(analyze("slice", "exact", "--by", "topic", *results, "--level", "0.9"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.ci_examples.steps import CI, document, run_steps
+from tests.ci_examples.steps import CI, Ran, document, run_steps
 from tests.providers import KEY, Provider, Request
 
 KEY_NAME = "ANTHROPIC_API_KEY"
@@ -78,6 +79,7 @@ def variables(vendor: Provider, folder: Path) -> dict[str, str]:
     [
         ("vendor.github-workflows", "github-embedded.yml"),
         ("vendor.github-workflows", "github-compare.yml"),
+        ("vendor.github-workflows", "github-comment.yml"),
         ("vendor.github-actions", "evalsi-action/action.yml"),
         ("vendor.gitlab-ci", "gitlab-ci.yml"),
     ],
@@ -91,10 +93,14 @@ def test_an_example_has_the_form_that_its_system_reads(schema: str, name: str) -
     assert done.returncode == 0, done.stdout
 
 
-def test_every_workflow_asks_for_reading_alone_and_leaves_forks_without_secrets() -> None:
-    for name in ("github-embedded.yml", "github-compare.yml"):
+def test_a_workflow_asks_for_no_more_than_it_needs_and_leaves_forks_without_secrets() -> None:
+    for name, writes in (
+        ("github-embedded.yml", {}),
+        ("github-compare.yml", {}),
+        ("github-comment.yml", {"pull-requests": "write"}),
+    ):
         workflow = document(name)
-        assert workflow["permissions"] == {"contents": "read"}
+        assert workflow["permissions"] == {"contents": "read", **writes}
         for job in workflow["jobs"].values():
             assert "head.repo.full_name == github.repository" in job["if"]
 
@@ -115,6 +121,49 @@ def test_recipe_a_fails_on_a_failed_gate_and_still_shows_its_report(tmp_path: Pa
     ran = run_steps(steps, folder, {"secrets.ANTHROPIC_API_KEY": KEY}, variables(vendor, tmp_path))
     assert ran.code == 3
     assert "must be at least 0.9" in ran.summary
+
+
+def stand_in_for_gh(folder: Path) -> str:
+    """A path that begins with a `gh` which notes its words and the file that it is given; returns the path."""
+    gh = folder / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text(
+        '#!/bin/sh\nset -e\necho "$GH_TOKEN: $*" > said.txt\n'
+        'while [ "$1" != --body-file ]; do shift; done\ncp "$2" comment.md\n'
+    )
+    gh.chmod(0o755)
+    return f"{gh.parent}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(("wrong", "code"), [("", 0), ("Peru", 3)])
+def test_the_report_becomes_the_comment_of_a_pull_request_also_where_a_gate_fails(
+    tmp_path: Path, vendor: Provider, wrong: str, code: int
+) -> None:
+    ran = commented(project(tmp_path / "here", vendor, wrong=wrong), vendor, tmp_path)
+    assert ran.code == code, ran.out
+    comment = (tmp_path / "here" / "comment.md").read_text("utf-8")
+    assert comment == (tmp_path / "here" / "report.md").read_text("utf-8")
+    assert ("must be at least 0.9" in comment) == bool(wrong)
+    said = (tmp_path / "here" / "said.txt").read_text()
+    assert said == "a-token: pr comment 17 --edit-last --create-if-none --body-file report.md\n"
+
+
+def test_a_comment_says_so_where_there_is_no_report(tmp_path: Path, vendor: Provider) -> None:
+    folder = project(tmp_path / "here", vendor)
+    (folder / "evals" / "run.yaml").write_text("spec: {}")
+    assert commented(folder, vendor, tmp_path).code == 1
+    assert "No report was produced" in (folder / "comment.md").read_text()
+
+
+def commented(folder: Path, vendor: Provider, beside: Path) -> Ran:
+    """The job of github-comment.yml, run in a folder."""
+    steps = document("github-comment.yml")["jobs"]["evals"]["steps"]
+    values = {
+        "secrets.ANTHROPIC_API_KEY": KEY,
+        "github.token": "a-token",
+        "github.event.pull_request.number": "17",
+    }
+    return run_steps(steps, folder, values, variables(vendor, beside) | {"PATH": stand_in_for_gh(beside)})
 
 
 def test_a_pull_request_is_compared_with_its_base_without_a_server(tmp_path: Path, vendor: Provider) -> None:
