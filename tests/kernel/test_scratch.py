@@ -58,6 +58,16 @@ def test_a_folder_is_this_user_s_alone_and_nothing_stays_once_it_is_removed(temp
     assert list(temporary.iterdir()) == []
 
 
+# Whoever plans a run and whoever runs it both end its processes where that fails.
+def test_a_folder_that_was_removed_is_removed_again_and_no_file_of_others_is_closed(temporary: Path) -> None:
+    scratch = make_scratch()
+    scratch.remove()
+    with (temporary / "file").open("w") as file:
+        scratch.remove()
+        file.write("there")
+    assert (temporary / "file").read_text() == "there"
+
+
 def test_what_a_killed_kernel_left_is_gone_with_the_next_start_and_what_a_living_one_has_is_not() -> None:
     dead, left = made_elsewhere(2)
     (left[0] / "deep").mkdir()

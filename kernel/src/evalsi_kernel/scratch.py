@@ -10,26 +10,29 @@ import fcntl
 import os
 import stat
 from contextlib import suppress
-from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 
 
-class Scratch(NamedTuple):
+class Scratch:
     """A folder that only this user can enter, and the descriptor that holds its lock as long as the kernel lives."""
 
-    folder: str
-    lock: int
+    def __init__(self, folder: str, lock: int) -> None:
+        self.folder = folder
+        self._lock: int | None = lock
 
     def remove(self) -> None:
-        """Take it away with all that the pack left in it, and the folder above once that is empty."""
+        """Take it away with all that the pack left in it, and the folder above once that is empty; once is enough."""
+        lock, self._lock = self._lock, None
+        if lock is None:
+            return
         try:
             os.rmdir(self.folder)
         except OSError:
             import shutil  # 2 ms that only a pack which left something there need pay.
 
             shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self.lock)
+        os.close(lock)
         with suppress(OSError):
             os.rmdir(os.path.dirname(self.folder))
 
