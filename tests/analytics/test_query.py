@@ -121,6 +121,24 @@ def test_a_run_of_a_spec_has_its_id_its_name_its_trials_and_its_answers(tmp_path
     assert found == [{**told, "n": 8, "mean": 0.75, "said": "Mombasa"}]
 
 
+def test_without_results_files_every_run_here_is_asked(tmp_path: Path) -> None:
+    for _ in range(2):
+        spec = replayed_spec(tmp_path, CAPITALS, least=0.5, trials=1)
+        assert evalsi("run", "-f", spec, "--quiet", cwd=tmp_path).code == 0
+    count = ("query", "select count(*) n from runs", "--format", "json")
+    assert rows(analyze(*count, cwd=tmp_path)) == [{"n": 2}]
+    assert rows(analyze(*count, "--run", "capitals-2", cwd=tmp_path)) == [{"n": 1}]
+    (tmp_path / "elsewhere").mkdir()
+    db = ("--db", nightly_database(tmp_path / "elsewhere"))
+    assert rows(analyze(*count, *db, cwd=tmp_path)) == [{"n": 1}]
+
+
+def nightly_database(folder: Path) -> Path:
+    """A database that keeps one run."""
+    ask("select 1", "--results", nightly(folder, 1), "--db", folder / "nightly.duckdb")
+    return folder / "nightly.duckdb"
+
+
 # -- the database that stays ---------------------------------------------------------------------------------------
 
 

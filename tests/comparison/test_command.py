@@ -50,6 +50,24 @@ def report(done: Done) -> dict[str, Any]:
     return found
 
 
+def test_runs_that_were_made_here_are_named_by_their_ids(tmp_path: Path) -> None:
+    """The comparison of the guide's recipe D, whose ids are those that `evalsi run --format json` prints."""
+    ids = []
+    for city in ("Nairobi", "Mombasa"):
+        spec = replayed_spec(tmp_path, {**CAPITALS, "Kenya": city}, least=0.5, trials=1)
+        done = evalsi("run", "-f", spec, "--format", "json", "--quiet", cwd=tmp_path)
+        ids.append(json.loads(done.out)["id"])
+    assert ids == ["capitals-1", "capitals-2"]
+    done = evalsi("compare", *ids, "--format", "json", cwd=tmp_path)
+    assert [(one["metric"], one["won"], one["lost"]) for one in report(done)["metrics"]] == [("exact-match", 0, 1)]
+    (tmp_path / "capitals-2").write_text("A file goes before a run of its name.")
+    assert "capitals-2 is no results file" in evalsi("compare", *ids, cwd=tmp_path).err
+    missing = evalsi("compare", "capitals-1", "capitals-3", cwd=tmp_path)
+    assert missing.code == 1
+    assert "capitals-3 cannot be read" in missing.err
+    assert "`evalsi runs list`" in missing.err
+
+
 def test_the_table_says_first_what_became_worse(runs: tuple[Path, Path]) -> None:
     done = compare(runs, "--limit", "2")
     assert (done.code, done.err) == (0, "")

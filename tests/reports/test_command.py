@@ -18,6 +18,7 @@ from evalsi_reports.markdown_page import markdown_page
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import ReportData, read_report
 from tests.cli.running import QA, Done, evalsi, write_jsonl
+from tests.comparison.replayed import CAPITALS, replayed_spec
 from tests.reports.results_files import evaluation, run, write
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json"
@@ -62,6 +63,21 @@ spec:
   summary: {slice_by: [region]}
   gates: [{metric: exact-match, min: 0.9}, {metric: exact-match, stat: errors, max: 0}]
 """
+
+
+def test_a_run_that_was_made_here_is_named_by_its_id(tmp_path: Path) -> None:
+    for number, city in enumerate(("Nairobi", "Mombasa"), 1):
+        spec = replayed_spec(tmp_path, {**CAPITALS, "Kenya": city}, least=0.9, trials=1)
+        run_here = evalsi("run", "-f", spec, "--quiet", cwd=tmp_path)
+        assert (run_here.code, run_here.out.split(":")[0]) == (3 if number == 2 else 0, f"capitals-{number}")
+    done = evalsi("report", "capitals-2", "--baseline", "capitals-1", "-o", "report.md", cwd=tmp_path)
+    assert done.code == 0, done.err
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "What changed against" in text
+    assert "Mombasa" in text
+    missing = evalsi("report", "capitals-3", cwd=tmp_path)
+    assert missing.code == 1
+    assert "`evalsi runs list`" in missing.err
 
 
 def test_a_file_of_evalsi_run_shows_gates_trials_and_slices(tmp_path: Path) -> None:
@@ -164,6 +180,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "no folder": (["results.json", "-o", "absent/r.html"], 1, "There is no folder"),
     "device": (["results.json", "-o", "/dev/null", "--format", "md"], 1, "/dev/null is no plain file."),
     "worst": (["results.json", "--worst", "-1"], 2, "--worst is -1."),
+    "examples": (["results.json", "--examples", "201"], 2, "--worst is 201."),
     "empty": (["results.json", "-o", ""], 2, "--output is empty."),
     "keeps": (["results.json", "--keep-metadata"], 2, "--keep-metadata is of use only with --redact."),
     "baseline": (["results.json", "--baseline", "absent.json"], 1, "absent.json cannot be read"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
+from evalsi_kernel.runs.run_folder import RUNS, all_runs
 
 from .answers import Answer, as_csv, as_objects, as_table
 from .library import require_duckdb
@@ -56,7 +57,9 @@ class Analyze:
             raise UsageError(f"--limit is {options.limit}.", "Give 1 or more.")
         files = named_files(options.results)
         if not files and (options.db is None or not options.db.exists()):
-            raise UsageError("There is nothing to ask about.", "Name results files with --results.")
+            files = [run.results for run in all_runs(RUNS) if run.results.exists()]
+            if not files:
+                raise UsageError("There is nothing to ask about: no run is here.", "Name results files with --results.")
         require_duckdb()
         # Both import DuckDB, which takes longer than all else here.
         from .asking import asked
@@ -93,7 +96,7 @@ def _add_load_flags(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="results files; patterns such as 'a-*.json'",
+        help="results files; patterns such as 'a-*.json' (what --db keeps, or else every run here)",
     )
     add("--db", type=Path, metavar="FILE", help="keep the tables there, and load each file once")
     add("--label", action="append", default=[], metavar="NAME=VALUE", help="only runs with this label; repeatable")

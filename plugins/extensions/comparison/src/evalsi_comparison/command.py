@@ -12,6 +12,7 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.extensions import default_extensions, interval_method
 from evalsi_kernel.output_check import check_output
+from evalsi_kernel.runs.run_folder import RUNS, all_runs
 from evalsi_kernel.whole_file import whole_file
 
 from .comparison import Comparison, Wanted, compare
@@ -34,8 +35,8 @@ class Compare:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
         add = parser.add_argument
-        add("base", type=Path, metavar="BASE", help="results file of what there was")
-        add("candidate", type=Path, metavar="CANDIDATE", help="results file of what is new")
+        add("base", type=results_named, metavar="BASE", help="what there was: a results file, or a run here by its id")
+        add("candidate", type=results_named, metavar="CANDIDATE", help="what is new, likewise")
         add("--metric", action="append", default=[], metavar="NAME", help="compare this metric only; repeatable")
         add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of intervals and tests (0.95)")
         add("--ci", default=AUTO, metavar="METHOD", help="how intervals are made: auto or bootstrap (auto)")
@@ -84,6 +85,13 @@ class Compare:
         if form == "json":
             return self._toolkit.as_json(json_report(found))
         return text_report(found)
+
+
+def results_named(word: str) -> Path:
+    """The results file that a word names: a path, or the id of a run here."""
+    path = Path(word)
+    run = None if path.exists() else next((run for run in all_runs(RUNS) if run.id == word), None)
+    return path if run is None else run.results
 
 
 def form_of(path: Path) -> str:

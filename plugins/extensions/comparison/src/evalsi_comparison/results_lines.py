@@ -19,7 +19,7 @@ from evalsi_kernel.errors import ConfigError
 KNOWN_VERSION = 1
 LONG = frozenset({"results", "records", "judge_replies"})
 """The arrays that grow with the data."""
-_MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
+_MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote, or a run of `evalsi runs list`."
 _FIRST = re.compile(rb'\{"schema_version":\d+,\r?\n')
 _OPENING = re.compile(rb'"(\w+)":\[\r?\n')
 _REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
+from evalsi_kernel.runs.run_folder import RUNS, all_runs
 
 from .figures import size
 from .html_page import html_page
@@ -34,7 +35,12 @@ class Report:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
         add = parser.add_argument
-        add("results", type=Path, metavar="RESULTS", help="results file of `evalsi eval` or `evalsi run`")
+        add(
+            "results",
+            type=results_named,
+            metavar="RESULTS",
+            help="results file of `evalsi eval` or `evalsi run`, or a run here by its id",
+        )
         add(
             "-o",
             "--output",
@@ -44,8 +50,20 @@ class Report:
             help="write there: .html, .md, .json or .junit.xml; - is standard output; may be given several times",
         )
         add("--format", choices=FORMATS, help="the form, whatever the file's name (md on standard output)")
-        add("--baseline", type=Path, metavar="FILE", help="an earlier results file: show what changed since")
-        add("--worst", type=int, default=10, metavar="N", help="show the N lowest-scoring records first (10)")
+        add(
+            "--baseline",
+            type=results_named,
+            metavar="FILE",
+            help="an earlier results file, or run: show what changed since",
+        )
+        add(
+            "--worst",
+            "--examples",
+            type=int,
+            default=10,
+            metavar="N",
+            help="show the N lowest-scoring records first (10)",
+        )
         add("--title", metavar="TEXT", help="title of the report")
         add(
             "--redact",
@@ -80,6 +98,13 @@ class Report:
         for output in outputs:
             _write(report, output, options)
         return OK
+
+
+def results_named(word: str) -> Path:
+    """The results file that a word names: a path, or the id of a run here."""
+    path = Path(word)
+    run = None if path.exists() else next((run for run in all_runs(RUNS) if run.id == word), None)
+    return path if run is None else run.results
 
 
 def _write(report: ReportData, output: Output, options: argparse.Namespace) -> None:

@@ -47,7 +47,8 @@ def members(path: Path, listed: Collection[str]) -> Iterator[tuple[str, Any]]:
             yield from _Window(path, file).members(listed)
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be read: {error.strerror}.", "Name a results file, as `evalsi eval --output` writes it."
+            f"{path} cannot be read: {error.strerror}.",
+            "Name a results file, as `evalsi eval --output` writes it, or a run that `evalsi runs list` lists.",
         ) from error
 
 
