@@ -194,7 +194,8 @@ def test_a_run_that_may_stop_early_decides_the_same_after_it_was_broken_off(tmp_
         end = executed(tmp_path)
         assert (end.state, end.verdict, end.kept) == ("succeeded", "pass", 4)
         stopped = results(tmp_path)["manifest"]["stopped_early"]
-        assert stopped["items"] == end.done < 100
+        # How far answers run ahead of their scores is for the machine to say.
+        assert stopped["items"] == end.done < len(rows)
         again = executed(tmp_path)
     # What is in flight when all is decided differs; the decision does not.
     assert (again.run_id, again.verdict) == ("run-2", "pass")

@@ -180,7 +180,7 @@ def test_a_run_that_is_decided_stops_and_says_what_it_saved(tmp_path: Path, vend
     assert "every gate is decided" in done.out
     stopped = results(tmp_path)["manifest"]["stopped_early"]
     assert stopped["of"] == 400
-    assert stopped["saved"] == 400 - stopped["items"] > 200
+    assert stopped["saved"] == 400 - stopped["items"] > 0
     assert vendor.calls == stopped["items"]
 
 
