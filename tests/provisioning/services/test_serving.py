@@ -15,6 +15,8 @@ from tests.cli.running import BOUND_S, Done, evalsi
 from tests.provisioning.adding.third_party import added, write_pack
 from tests.provisioning.services.running import outcomes, scored, serving
 
+BEGINNING = b"\x00"
+"""Of a frame that never comes: whoever says something has a process."""
 POISON = "return os._exit(7) if record.output.as_text() == 'poison' else True"
 
 
@@ -67,6 +69,7 @@ def test_two_kernels_are_served_at_once_and_a_third_waits_its_turn(project: Path
         path = at.removeprefix("unix://")
         with socket.socket(socket.AF_UNIX) as silent:
             silent.connect(path)
+            silent.sendall(BEGINNING)
             service.wait_for("session 3 begins")
             done: list[tuple[Done, list[dict[str, object]]]] = []
             waiting = threading.Thread(target=lambda: done.append(scored(project)))
@@ -83,6 +86,7 @@ def test_a_service_ends_in_an_orderly_way(number: signal.Signals, tmp_path: Path
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         with socket.socket(socket.AF_UNIX) as session:
             session.connect(str(path))
+            session.sendall(BEGINNING)
             service.wait_for("session 1 begins")
             assert service.end(number) == 0
             assert session.recv(1) == b""

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 from evalsi_kernel.catalog import MANIFEST, default_catalog
@@ -109,7 +109,7 @@ def run_serve(options: argparse.Namespace, _: Toolkit) -> int:
         min(options.warm, options.max_sessions),
         options.grace,
     )
-    run_in_loop(lambda: Serving(launch, how, partial(print, file=sys.stderr, flush=True)).run())
+    run_in_loop(lambda: Serving(launch, how, _note).run())
     return 0
 
 
@@ -126,4 +126,5 @@ def _launch(word: str) -> Launch:
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    with suppress(OSError, ValueError):  # Who reads the log may go away, and the sessions go on.
+        print(line, file=sys.stderr, flush=True)

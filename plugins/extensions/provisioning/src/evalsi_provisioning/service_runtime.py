@@ -27,7 +27,7 @@ IDLE_S, BETWEEN_S, TRIES = 30, 10, 3
 class ServiceTransport(StreamTransport):
     """A connection to a service; whatever ends it is told."""
 
-    ending = "closed the connection before its first word, as one does that asks for a certificate (--cert)"
+    ending = "closed the connection before its first word, as one does that asks for a certificate (--cert) or is full"
 
     async def read(self) -> bytes:
         try:

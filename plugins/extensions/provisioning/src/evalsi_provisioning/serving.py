@@ -1,4 +1,4 @@
-"""A pack as a long-running service: a process of it for each connection, and bytes passed on both ways.
+"""A pack as a long-running service: who connects, a process of the pack for each who speaks, and an orderly end.
 
 Each process is started, limited and walled in as one of a run here; one more is kept ready, so that nobody waits for
 its start. It must not know a frame.
@@ -10,23 +10,26 @@ import asyncio
 import signal
 import ssl
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.launch import Launch
-from evalsi_kernel.pack_process import PackProcess, attach
+from evalsi_kernel.pack_process import attach
 from evalsi_kernel.spawning import Spawned, spawn
 from evalsi_kernel.transports import READ_BYTES
 from evalsi_protocol.unix_sockets import bind_unix
 
 from .addresses import TLS, UNIX, Address
+from .served_session import LINGER_S, pass_on
 from .service_file import Tls
 from .service_runtime import keep_alive, reason
 
 HANDSHAKE_S = 10.0
+WAITING = 128
+"""So many connections may wait for a process; each is an open file, and more than the system gives would stop all."""
 Note = Callable[[str], None]
 
 
@@ -39,6 +42,7 @@ class ServiceOptions(NamedTuple):
         sessions: at most so many processes at once; a connection beyond waits for one to end.
         warm: processes that are started before anybody connects.
         grace_s: how long sessions may go on once the service is told to end.
+        silence_s: how long a connection may say nothing before its first byte, and has then no process yet.
     """
 
     address: Address
@@ -46,6 +50,7 @@ class ServiceOptions(NamedTuple):
     sessions: int
     warm: int
     grace_s: float
+    silence_s: float = 10.0
 
 
 class Serving:
@@ -63,20 +68,26 @@ class Serving:
         self._note = note
         self._ready: list[Spawned] = []
         self._slots = asyncio.Semaphore(options.sessions)
+        self._connections: set[asyncio.Task[None]] = set()
         self._sessions: set[asyncio.Task[None]] = set()
+        self._ending = False
         self._count = 0
         self._tls: ssl.SSLContext | None = None
 
     async def run(self) -> None:
-        """Listen; returns after SIGINT or SIGTERM, once all sessions are over.
+        """Listen; returns after SIGINT or SIGTERM, once all sessions are over, and after a second one at once.
 
         Raises:
             PackEnvironmentError: it cannot listen there, or the pack's program cannot be started.
         """
-        ended = asyncio.Event()
+        ended, at_once = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
+
+        def told() -> None:
+            (at_once if ended.is_set() else ended).set()
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, ended.set)
+            loop.add_signal_handler(number, told)
         try:
             self._warm_up()
             async with AsyncExitStack() as stack:
@@ -86,7 +97,7 @@ class Serving:
                 self._note(f"{self._launch.name} is served at {at._replace(port=port)}")
                 await ended.wait()
                 server.close()
-                await self._finish()
+                await self._finish(at_once)
         finally:
             for spawned in self._ready:
                 spawned.kill()
@@ -111,79 +122,108 @@ class Serving:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._sessions.add(task)
+        self._connections.add(task)
         try:
+            if len(self._connections) > self._options.sessions + WAITING:
+                raise ConnectionRefusedError(f"{WAITING} others wait already")
             if self._options.address.scheme != UNIX:
                 keep_alive(writer.get_extra_info("socket"))
             if self._tls is not None:
                 await writer.start_tls(self._tls, ssl_handshake_timeout=HANDSHAKE_S)
-            self._count += 1
-            number = self._count
-            if self._slots.locked():
-                self._note(f"session {number} waits: {self._options.sessions} are open")
-            async with self._slots:
-                await self._session(number, reader, writer)
-        except OSError as error:
-            self._note(f"a connection was turned away: {reason(error)}")
+            # A process is for who speaks: not for one who looks whether the port is open, nor for one who hangs.
+            first = await asyncio.wait_for(reader.read(READ_BYTES), self._options.silence_s)
+            if first:
+                await self._served(first, reader, writer)
+        except TimeoutError:
+            self._note(f"a connection was turned away: it said nothing for {self._options.silence_s:g} s")
+        except (OSError, PackEnvironmentError) as error:
+            self._note(f"a connection was turned away: {reason(error) if isinstance(error, OSError) else error}")
+        except asyncio.CancelledError:
+            pass  # The service ends, and asyncio would print a traceback of each connection that ends so.
         finally:
-            self._sessions.discard(task)
             writer.close()
+            try:
+                await asyncio.wait_for(writer.wait_closed(), LINGER_S)
+            except OSError:  # A timeout is one too. Whoever does not read has what he has.
+                writer.transport.abort()
+            self._connections.discard(task)
 
-    async def _session(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _served(self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._count += 1
+        number = self._count
+        if self._slots.locked():
+            self._note(f"session {number} waits: {self._options.sessions} are open")
+        async with self._slots:
+            if reader.at_eof() or self._ending:
+                self._note(f"session {number} is over before it began")
+                return
+            self._sessions.add(task)
+            try:
+                await self._session(number, first, reader, writer)
+            finally:
+                self._sessions.discard(task)
+
+    async def _session(
+        self, number: int, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         began = monotonic()
+        spawned = self._take()
         try:
-            process = await attach(self._ready.pop() if self._ready else spawn(self._launch))
-        except PackEnvironmentError as error:
-            self._note(f"session {number} cannot begin: {error}")
-            return
+            process = await attach(spawned)
+        except BaseException:
+            spawned.kill()
+            raise
         self._note(f"session {number} begins")
-        pumps = [
-            asyncio.create_task(_to_pack(reader, process)),
-            asyncio.create_task(_from_pack(process, writer)),
-        ]
         try:
-            self._warm_up()
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-            how = await process.end_of_life()
+            self._replace_spare()
+            how = await pass_on(process, first, reader, writer, self._launch.start_timeout_s)
         finally:
-            for pump in pumps:
-                pump.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
             process.transport.close_writing()
             await process.stop()
         tail = process.stderr_tail
         wrote = f"; it wrote:\n{tail}" if tail and how != "exited with code 0" else ""
         self._note(f"session {number} is over after {monotonic() - began:.1f} s: the pack {how}{wrote}")
 
+    def _take(self) -> Spawned:
+        """A process that is ready, or a new one."""
+        while self._ready:
+            spawned = self._ready.pop()
+            if spawned.process.poll() is None:
+                return spawned
+            spawned.kill()  # It ended while it waited.
+        return spawn(self._launch)
+
     def _warm_up(self) -> None:
         """Have as many processes ready as there should be."""
-        while len(self._ready) < self._options.warm:
+        while len(self._ready) < self._options.warm and not self._ending:
             self._ready.append(spawn(self._launch))
 
-    async def _finish(self) -> None:
+    def _replace_spare(self) -> None:
+        try:
+            self._warm_up()
+        except (OSError, PackEnvironmentError) as error:
+            # The next session says so if it is still true; this one has its process.
+            self._note(f"no process can be kept ready: {error}")
+
+    async def _finish(self, at_once: asyncio.Event) -> None:
+        """End the sessions once they are over, or it is time; whoever waits for one is turned away."""
+        self._ending = True
+        late = self._connections - self._sessions
+        for task in late:
+            task.cancel()
         if self._sessions:
             count = len(self._sessions)
             sessions = "one session is" if count == 1 else f"{count} sessions are"
             self._note(f"ending, once {sessions} over, or in {self._options.grace_s:g} s")
-            _, late = await asyncio.wait(self._sessions, timeout=self._options.grace_s)
-            for task in late:
+            over = asyncio.gather(*self._sessions, return_exceptions=True)
+            told = asyncio.create_task(at_once.wait())
+            await asyncio.wait((over, told), timeout=self._options.grace_s, return_when=asyncio.FIRST_COMPLETED)
+            told.cancel()
+            for task in self._sessions:
                 task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-
-async def _to_pack(reader: asyncio.StreamReader, process: PackProcess) -> None:
-    with suppress(OSError):  # Either side may be gone, which is how a session ends.
-        while data := await reader.read(READ_BYTES):
-            process.transport.write(data)
-            await process.transport.drain()
-    process.transport.close_writing()
-
-
-async def _from_pack(process: PackProcess, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while data := await process.transport.read():
-            writer.write(data)
-            await writer.drain()
+        await asyncio.gather(*late, *self._connections, return_exceptions=True)
 
 
 def _context(tls: Tls) -> ssl.SSLContext:
