@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.runs.run_folder import RUNS, all_runs
 
 from .figures import size
 from .html_page import html_page
 from .json_digest import json_digest
 from .junit import junit
 from .markdown_page import markdown_page
+from .named_results import results_named
 from .output import FORMATS, Output, parse_outputs, write_whole
 from .redaction import parse_redaction
 from .report import ReportData, read_report
@@ -98,13 +97,6 @@ class Report:
         for output in outputs:
             _write(report, output, options)
         return OK
-
-
-def results_named(word: str) -> Path:
-    """The results file that a word names: a path, or the id of a run here."""
-    path = Path(word)
-    run = None if path.exists() else next((run for run in all_runs(RUNS) if run.id == word), None)
-    return path if run is None else run.results
 
 
 def _write(report: ReportData, output: Output, options: argparse.Namespace) -> None:
