@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.paths import cache_dir
 
 
 def own_cache(folder: Path) -> str:

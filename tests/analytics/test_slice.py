@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.intervals import clustered_wilson, wilson
+from evalsi_kernel.scores.intervals import clustered_wilson, wilson
 from tests.analytics.asking import analyze, nightly, rows
 from tests.cli.running import QA, evalsi
 from tests.comparison.results_files import verdicts, write_results

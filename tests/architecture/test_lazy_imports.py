@@ -2,28 +2,31 @@
 
 from tests.architecture.distributions import distributions, imports_of
 
-# "file -> module": why it waits.
+# "file -> module", both within their distribution's package: why it waits.
 MEANT: dict[str, str] = {
-    "evalsi_kernel/catalog.py -> evalsi_kernel.manifests": "imports pydantic, which a warm catalog never needs",
-    "evalsi_kernel/environments.py -> evalsi_kernel.extensions": "only an environment that is not ready needs any",
-    "evalsi_kernel/extensions.py -> evalsi_kernel.extension_discovery": "imports importlib.metadata and pydantic",
-    "evalsi_kernel/evaluation.py -> evalsi_kernel.scoring_run": "the event loop loads while the packs start up",
-    "evalsi_kernel/launching.py -> evalsi_kernel.extensions": "only a third party's pack or one of no Python needs any",
-    "evalsi_kernel/planning.py -> evalsi_kernel.describing": "the event loop; only a user's own file needs it so soon",
-    "evalsi_kernel/run_scores.py -> evalsi_kernel.broker_findings": "only a run with a judge has any",
-    "evalsi_kernel/run_scores.py -> evalsi_kernel.results_file": "tempfile and more, for who keeps the results only",
-    "evalsi_kernel/scoring_run.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for runs with a judge only",
-    "evalsi_kernel/request.py -> evalsi_kernel.output_check": "tempfile, which only an evaluation with an output needs",
-    "evalsi_kernel/runs/opening.py -> evalsi_kernel.broker_opening": "SQLite and the broker, for a judge only",
-    "evalsi_kernel/runs/run.py -> evalsi_kernel.output_check": "tempfile, which only --output needs so soon",
-    "evalsi_kernel/extensions.py -> evalsi_kernel.extension_loading": "pluggy, which only an extension in use needs",
+    "packs/catalog.py -> packs.manifests": "imports pydantic, which a warm catalog never needs",
+    "planning/environments.py -> extensions.asking": "only an environment that is not ready needs any",
+    "planning/environments.py -> extensions.installed": "only an environment that is not ready needs any",
+    "extensions/installed.py -> extensions.discovery": "imports importlib.metadata and pydantic",
+    "extensions/installed.py -> extensions.loading": "pluggy, which only an extension in use needs",
+    "evaluation/evaluation.py -> evaluation.scoring_run": "the event loop loads while the packs start up",
+    "planning/launching.py -> extensions.asking": "only a third party's pack or one of no Python needs any",
+    "planning/launching.py -> extensions.installed": "only a third party's pack or one of no Python needs any",
+    "planning/planning.py -> supervision.describing": "the event loop; only a user's own file needs it so soon",
+    "evaluation/run_scores.py -> evaluation.broker_findings": "only a run with a judge has any",
+    "evaluation/run_scores.py -> results.results_file": "tempfile and more, for who keeps the results only",
+    "evaluation/scoring_run.py -> evaluation.broker_opening": "SQLite and the broker, for runs with a judge only",
+    "request.py -> files.output_check": "tempfile, which only an evaluation with an output needs",
+    "runs/opening.py -> evaluation.broker_opening": "SQLite and the broker, for a judge only",
+    "runs/run.py -> files.output_check": "tempfile, which only --output needs so soon",
 }
 
 
 def waiting_imports() -> set[str]:
     """Function-level imports of a distribution's own modules, in the protocol and the kernel."""
     return {
-        f"{module.relative_to(distribution.path / 'src')} -> {one.target}"
+        f"{module.relative_to(distribution.path / 'src' / distribution.package)} -> "
+        f"{one.target.removeprefix(distribution.package).lstrip('.')}"
         for distribution in distributions()
         if distribution.folder in {"protocol", "kernel"}
         for module in distribution.modules()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
-from evalsi_kernel.broker_opening import open_broker
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, default_extensions
+from evalsi_kernel.evaluation.broker_opening import open_broker
+from evalsi_kernel.extensions.installed import Extensions, default_extensions
 from tests.providers import KEY, MODEL, Provider, fixed
 
 JUDGED = """

@@ -8,8 +8,8 @@ from evalsi_calibration.comparison import Comparison, comparison_of
 from evalsi_calibration.labels import Label
 from evalsi_calibration.pairs import Paired, pair_up
 from evalsi_calibration.scale import Scale
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo
 
 NUMBER = OutputInfo(kind="number", minimum=0.0, maximum=1.0, higher_is_better=True)
 PASS = OutputInfo(kind="pass", higher_is_better=True)

@@ -13,7 +13,7 @@ from evalsi_calibration.kappa import kappa
 from evalsi_calibration.scale import Scale
 from evalsi_calibration.shares import Share
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.instances import Instance
+from evalsi_kernel.packs.instances import Instance
 from tests.calibration.asking import LABEL, NUMBER, PASS, instance, paired
 from tests.calibration.test_kappa import HUMAN, JUDGE
 

@@ -9,7 +9,7 @@ import pytest
 from evalsi_calibration.comparison import comparison_of
 from evalsi_calibration.scale import Scale
 from evalsi_kernel.errors import ConfigError, DatasetError, EvalsiError, UsageError
-from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.packs.pack_info import OutputInfo
 from tests.calibration.asking import LABEL, NUMBER, PASS, THRESHOLD, instance, labels
 
 ONE_TO_FIVE = Scale(1, 5)

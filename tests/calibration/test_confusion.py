@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evalsi_calibration.confusion import Confusion, confusion, pass_rates
 from evalsi_calibration.shares import Share
-from evalsi_kernel.intervals import wilson
+from evalsi_kernel.scores.intervals import wilson
 
 ratings = st.lists(st.tuples(st.sampled_from(["pass", "fail"]), st.sampled_from(["pass", "fail"])), max_size=60)
 

@@ -9,7 +9,7 @@ import pytest
 
 from evalsi_calibration.labelled_data import LabelledData, read_labelled
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.mapping import parse_mapping
+from evalsi_kernel.records.mapping import parse_mapping
 
 
 class Rows:

@@ -12,7 +12,7 @@ from evalsi_calibration.label_column import label_of, without_label
 from evalsi_calibration.labels import Label, as_number, as_pass, is_blank, kinds_of
 from evalsi_calibration.scale import Scale, parse_scale
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.mapping import MISSING
+from evalsi_kernel.records.mapping import MISSING
 
 
 def labels(*written: Any) -> list[Label]:

@@ -12,7 +12,7 @@ from evalsi_calibration.comparison import comparison_of
 from evalsi_calibration.pairs import pair_up
 from evalsi_calibration.scale import Scale
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.packs.pack_info import OutputInfo
 from tests.calibration.asking import LABEL, NUMBER, PASS, THRESHOLD, instance, labels, paired, result
 
 ONE_TO_FIVE = Scale(1, 5)

@@ -11,8 +11,8 @@ from evalsi_calibration.pairs import Pair
 from evalsi_calibration.record import Calibrated, record_of
 from evalsi_calibration.scale import Scale
 from evalsi_calibration.text_report import MAX_DISAGREEMENTS, markdown_report, text_report
-from evalsi_kernel.grid import Grid, markdown_grid, text_grid
-from evalsi_kernel.instances import Instance
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.results.grid import Grid, markdown_grid, text_grid
 from tests.calibration.asking import LABEL, NUMBER, PASS, instance, paired
 
 MANIFEST = {"evalsi_version": "0", "finished_at": "2026-01-02T03:04:05.678+00:00", "status": "complete", "judge": None}

@@ -12,8 +12,8 @@ from evalsi_calibration.length_bias import Compared, leaning, length_bias
 from evalsi_calibration.position_bias import position_bias
 from evalsi_calibration.shares import Share
 from evalsi_calibration.two_outputs import compares_two, longer_by
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo
 
 verdicts = st.sampled_from(["win", "tie", "loss"])
 

@@ -18,8 +18,8 @@ import pytest
 
 from evalsi_cli.environment_states import environment_states
 from evalsi_cli.listing import trusts_of
-from evalsi_kernel.catalog import load_catalog
-from evalsi_kernel.environments import pack_state
+from evalsi_kernel.packs.catalog import load_catalog
+from evalsi_kernel.planning.environments import pack_state
 from tests.cli.pack_folders import write_pack
 from tests.cli.running import EVALSI, Done, evalsi
 

@@ -13,8 +13,8 @@ import pytest
 from evalsi_cli.extension_commands import extension_commands
 from evalsi_cli.toolkit import Toolkit
 from evalsi_kernel.commands import Toolkit as ToolkitSeam
-from evalsi_kernel.evaluated import Evaluation
-from evalsi_kernel.findings import Finding
+from evalsi_kernel.results.evaluated import Evaluation
+from evalsi_kernel.results.findings import Finding
 from evalsi_kernel.status import Status
 from tests.cli.running import QA, evalsi
 from tests.kernel.extension_site import Site
@@ -22,9 +22,9 @@ from tests.own_cache import own_cache
 
 COMMAND = """
 import sys
-from evalsi_kernel.catalog import default_catalog
+from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.evaluation import evaluate
+from evalsi_kernel.evaluation.evaluation import evaluate
 from evalsi_kernel.hooks import hookimpl
 from evalsi_kernel.request import Request
 

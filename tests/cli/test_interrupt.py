@@ -58,7 +58,10 @@ def stuck(record) -> bool:
 # The promise is a second. What does not answer goes on for minutes, so that this tells them apart on any machine.
 ANSWER_S = 20.0
 # The command, which waits long for what is in flight, so that a second interrupt never comes too late.
-PATIENT = "from evalsi_cli import main; from evalsi_kernel import engine; engine.GRACE_S = 60.0; main.run_and_exit()"
+PATIENT = (
+    "from evalsi_cli import main; from evalsi_kernel.supervision import engine; engine.GRACE_S = 60.0; "
+    "main.run_and_exit()"
+)
 
 
 class Running(NamedTuple):

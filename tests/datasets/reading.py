@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evalsi_datasets.plugin import evalsi_open_source
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.sources import Row, Source
+from evalsi_kernel.records.sources import Row, Source
 
 
 @dataclass

@@ -13,7 +13,8 @@ import pytest
 
 from evalsi_datasets.plugin import COMPRESSIONS, FORMATS, evalsi_open_source
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.extensions import load_extensions, open_source
+from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.installed import load_extensions
 from tests.datasets.reading import drain, read
 from tests.datasets.reading import open_source as opened
 
@@ -275,7 +276,8 @@ def test_opening_imports_what_the_format_needs_and_nothing_else(
     if uri:
         (tmp_path / uri).write_bytes(b"")
     code = (
-        "import sys, evalsi_kernel.hooks, evalsi_kernel.errors, evalsi_kernel.suggestions; before = set(sys.modules)\n"
+        "import sys, evalsi_kernel.hooks, evalsi_kernel.errors, evalsi_kernel.checking.suggestions\n"
+        "before = set(sys.modules)\n"
         "from evalsi_datasets.plugin import evalsi_open_source\n"
         f"{uri!r} and evalsi_open_source({uri!r})\n"
         "print(*(set(sys.modules) - before))"

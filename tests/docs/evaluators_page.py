@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo, PackInfo
 from tests.docs.markdown import WRITTEN, code, joined, table
 
 ROOT = Path(__file__).resolve().parents[2]

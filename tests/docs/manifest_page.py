@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from evalsi_kernel import manifests
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.packs import manifests
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo, PackInfo
 from tests.docs.docstrings import arguments
 from tests.docs.markdown import WRITTEN, code, joined, table
 
@@ -58,7 +58,7 @@ TABLES: tuple[tuple[str, Any, dict[str, str]], ...] = (
 
 def page() -> str:
     """The whole page."""
-    lines = [HEAD.format(written=WRITTEN.format(source="evalsi_kernel.manifests"), example=_example())]
+    lines = [HEAD.format(written=WRITTEN.format(source="evalsi_kernel.packs.manifests"), example=_example())]
     for title, model, meanings in TABLES:
         rows = [_row(name, one, meanings[name]) for name, one in model.model_fields.items()]
         lines += [f"## {title}", "", *table(("key", "value", "default", "meaning"), rows), ""]

@@ -11,8 +11,8 @@ from typing import Any
 
 import evalsi
 from evalsi.evaluation import Result
-from evalsi_kernel.intervals import Interval
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.intervals import Interval
+from evalsi_kernel.scores.summaries import Summary
 from tests.docs.docstrings import rendered, signature
 from tests.docs.markdown import WRITTEN, joined
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_runs.schema_command import run_schema
 from tests.docs.markdown import WRITTEN, code, joined, table
 

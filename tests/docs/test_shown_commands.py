@@ -12,8 +12,8 @@ import pytest
 
 from evalsi_cli.main import build_parser
 from evalsi_cli.parsing import first_word
-from evalsi_kernel.catalog import Catalog, load_catalog
-from evalsi_kernel.params import check_params, parse_param_assignments
+from evalsi_kernel.packs.catalog import Catalog, load_catalog
+from evalsi_kernel.packs.params import check_params, parse_param_assignments
 from tests.docs.blocks import blocks_of
 from tests.docs.test_pages import OF_ADAPTERS, PAGES
 from tests.docs.walk import ROOT

@@ -9,7 +9,8 @@ import pytest
 
 from evalsi_early_stopping.following import FollowedGates
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import default_extensions, stopping_rule
+from evalsi_kernel.extensions.asking import stopping_rule
+from evalsi_kernel.extensions.installed import default_extensions
 from tests.kernel.gates.gate_parts import gate
 from tests.providers import Provider, fixed
 from tests.runs.running import executed, model_of, write_spec

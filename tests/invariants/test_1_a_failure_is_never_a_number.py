@@ -11,8 +11,8 @@ import pytest
 
 import evalsi
 from evalsi import Record, Score, Skip
-from evalsi_kernel.launch import Opening, PoolLimits
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.supervision.launch import Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from tests.cli.running import evalsi as command
 from tests.cli.running import write_jsonl
 from tests.kernel.data_path import tally

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-import evalsi_kernel.connection as connection_module
+import evalsi_kernel.supervision.connection as connection_module
 from evalsi import Record, evaluator
 from evalsi.context import Context
 from evalsi.host import Host
 from evalsi.loading import from_objects
-from evalsi_kernel.connection import Connection
-from evalsi_kernel.transports import MemoryTransport
+from evalsi_kernel.supervision.connection import Connection
+from evalsi_kernel.supervision.transports import MemoryTransport
 from evalsi_protocol.errors import LocalMisuse
 from evalsi_protocol.machine import Machine
 from tests.kernel.supervision import bounded

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from evalsi_cli.main import main
-from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.planning.environments import ensure_environment
 from evalsi_provisioning import build, confined_start
 from evalsi_provisioning.confinement import this_host
 from evalsi_provisioning.permissions import Host

@@ -17,11 +17,12 @@ import evalsi
 from evalsi.evaluation import Result
 from evalsi_batches import plugin
 from evalsi_batches.following import BatchTimes
-from evalsi_kernel import broker_opening
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import Connector, ConnectorSettings
 from evalsi_kernel.broker.judge_key import judge_key
-from evalsi_kernel.extensions import Extensions, connector
+from evalsi_kernel.evaluation import broker_opening
+from evalsi_kernel.extensions.asking import connector
+from evalsi_kernel.extensions.installed import Extensions
 from tests.judging.graded import SCHEMA, graded, question
 from tests.providers import KEY, MODEL, Provider, Request
 

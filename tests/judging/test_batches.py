@@ -13,9 +13,9 @@ import pytest
 import evalsi
 from evalsi_batches import plugin
 from evalsi_connectors.batch_door import BatchDoor
-from evalsi_kernel import planning
 from evalsi_kernel.errors import CacheError, ConfigError, UsageError
-from evalsi_kernel.launch import PoolLimits
+from evalsi_kernel.planning import planning
+from evalsi_kernel.supervision.launch import PoolLimits
 from tests.judging.batch_runs import (
     AT_ONCE,
     BOTH,

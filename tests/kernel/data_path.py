@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import msgpack
 
-from evalsi_kernel.chunks import Chunk, Outcome
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
-from evalsi_kernel.tally import Tally
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo
+from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.scores.tally import Tally
 
 PASS = OutputInfo("", "pass", higher_is_better=True)
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evalsi_kernel.chunks import Chunk, Outcome
-from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.frames import pack, pack_array
 
 NAUGHTY = Path(__file__).parent / "naughty"

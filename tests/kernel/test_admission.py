@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel import extensions as kernel_extensions
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions
-from evalsi_kernel.launching import launch_pack
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.extensions import installed as kernel_extensions
+from evalsi_kernel.extensions.installed import Extensions
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.launching import launch_pack
 from tests.cli.pack_folders import write_pack
 
 

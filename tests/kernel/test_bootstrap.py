@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from evalsi_bootstrap import plugin
 from evalsi_bootstrap.percentile import PercentileBootstrap
-from evalsi_kernel.intervals import Interval, IntervalMethod, student_t, wilson
-from evalsi_kernel.summaries import MetricAccumulator
+from evalsi_kernel.scores.intervals import Interval, IntervalMethod, student_t, wilson
+from evalsi_kernel.scores.summaries import MetricAccumulator
 
 
 def bootstrap(

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
-from evalsi_kernel.broker_opening import open_broker
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import load_extensions
+from evalsi_kernel.evaluation.broker_opening import open_broker
+from evalsi_kernel.extensions.installed import load_extensions
 from tests.kernel.extension_site import Site
 
 CONNECTORS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from evalsi_kernel.cache_file import MOST_FILES, cache_path, read_cached, write_cached
+from evalsi_kernel.files.cache_file import MOST_FILES, cache_path, read_cached, write_cached
 
 
 def test_what_was_kept_is_read_under_its_key_only(tmp_path: Path) -> None:

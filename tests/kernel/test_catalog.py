@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.catalog import Catalog, default_catalog, load_catalog
 from evalsi_kernel.errors import ConfigError, PackError
+from evalsi_kernel.packs.catalog import Catalog, default_catalog, load_catalog
 
 
 def write_pack(folder: Path, name: str, *evaluators: str) -> Path:
@@ -241,7 +241,7 @@ def test_a_broken_manifest_is_told_the_same_from_the_cache(with_broken: Catalog,
 PROBE = """
 import sys
 from pathlib import Path
-from evalsi_kernel.catalog import load_catalog
+from evalsi_kernel.packs.catalog import load_catalog
 catalog = load_catalog([Path(sys.argv[1])], Path(sys.argv[2]))
 print(len(catalog.packs), sorted({"pydantic", "tomllib", "difflib", "pluggy", "importlib.metadata"} & set(sys.modules)))
 """

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environment_plan import STAMP, plan_environment
-from evalsi_kernel.environments import ensure_environment, environment_state
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.packs.environment_plan import STAMP, plan_environment
+from evalsi_kernel.planning.environments import ensure_environment, environment_state
 from tests.kernel.extension_site import Site
 
 BUILDER = """
 import json
-from evalsi_kernel.environment_plan import STAMP, read_stamp
+from evalsi_kernel.packs.environment_plan import STAMP, read_stamp
 from evalsi_kernel.hooks import hookimpl
 
 
@@ -42,7 +42,7 @@ def evalsi_environment_builder():
 FIND = """
 import sys
 from pathlib import Path
-from evalsi_kernel.environments import ensure_environment
+from evalsi_kernel.planning.environments import ensure_environment
 print(ensure_environment(Path(sys.argv[1]), "tiny").key)
 print([name for name in sys.modules if name.startswith("evalsi_kernel.extension") or name in ("pluggy", "tomllib")])
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.extension_info import ExtensionInfo
-from evalsi_kernel.extensions import Extensions, load_extensions
+from evalsi_kernel.extensions.info import ExtensionInfo
+from evalsi_kernel.extensions.installed import Extensions, load_extensions
 from tests.kernel.extension_site import Site
 
 
@@ -174,7 +174,7 @@ def test_an_index_that_cannot_be_written_is_a_warning(site: Site, tmp_path: Path
 PROBE = """
 import sys
 from pathlib import Path
-from evalsi_kernel.extensions import load_extensions
+from evalsi_kernel.extensions.installed import load_extensions
 names = load_extensions(Path(sys.argv[1])).names("intervals")
 heavy = {"pydantic", "pluggy", "importlib.metadata", "numpy", "evalsi_bootstrap", "evalsi_datasets"}
 print(names, sorted(heavy & set(sys.modules)))

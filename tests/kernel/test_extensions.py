@@ -9,8 +9,9 @@ import pytest
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extension_info import ExtensionInfo
-from evalsi_kernel.extensions import Extensions, command, interval_method, load_extensions, open_source
+from evalsi_kernel.extensions.asking import command, interval_method, open_source
+from evalsi_kernel.extensions.info import ExtensionInfo
+from evalsi_kernel.extensions.installed import Extensions, load_extensions
 from tests.kernel.extension_site import Site
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
 
 
 def test_a_second_holder_waits_says_so_once_and_gives_up_in_time(tmp_path: Path) -> None:

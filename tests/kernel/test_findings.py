@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.findings import Finding, findings
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.mapping import parse_mapping
-from evalsi_kernel.tally import Tally
+from evalsi_kernel.records.chunks import Outcome
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.mapping import parse_mapping
+from evalsi_kernel.results.findings import Finding, findings
+from evalsi_kernel.scores.tally import Tally
 from tests.kernel.data_path import PASS, Lines, failed, instance, read, scored, skipped
 
 GOOD = scored({"passed": True})

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.contents import MAX_NESTING
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.intake import MAX_COLUMNS_KEPT, MAX_RECORD_BYTES, Intake
-from evalsi_kernel.mapping import parse_mapping
+from evalsi_kernel.records.contents import MAX_NESTING
+from evalsi_kernel.records.intake import MAX_COLUMNS_KEPT, MAX_RECORD_BYTES, Intake
+from evalsi_kernel.records.mapping import parse_mapping
 from tests.kernel.data_path import Lines, read, record, records
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]

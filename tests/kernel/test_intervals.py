@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel.intervals import (
+from evalsi_kernel.scores.intervals import (
     Interval,
     clustered_t,
     clustered_wilson,

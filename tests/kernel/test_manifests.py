@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo, PackInfo
 
 GOOD = """\
 manifest = 1

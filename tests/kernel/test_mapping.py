@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.contents import BadField
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.mapping import MISSING, Mapper, parse_mapping, reach
+from evalsi_kernel.records.contents import BadField
+from evalsi_kernel.records.mapping import MISSING, Mapper, parse_mapping, reach
 
 
 def mapped(row: dict[str, Any], *words: str) -> dict[str, Any]:

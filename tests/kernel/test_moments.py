@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel.moments import Moments
+from evalsi_kernel.scores.moments import Moments
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 chunk_lists = st.lists(st.lists(numbers, max_size=12), min_size=1, max_size=8)

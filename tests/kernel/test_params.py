@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from evalsi_kernel.checking.param_schema import params_schema_problems
 from evalsi_kernel.errors import ConfigError, UsageError
-from evalsi_kernel.param_schema import params_schema_problems
-from evalsi_kernel.params import check_params, parse_param_assignments, parse_param_text
+from evalsi_kernel.packs.params import check_params, parse_param_assignments, parse_param_text
 
 
 def schema_of(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:

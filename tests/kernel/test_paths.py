@@ -11,9 +11,9 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from evalsi_kernel import paths
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.paths import cache_dir, home_dir, is_project_pack, pack_search_path
+from evalsi_kernel.files import paths
+from evalsi_kernel.files.paths import cache_dir, home_dir, is_project_pack, pack_search_path
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,9 +81,9 @@ def test_the_packs_of_a_project_come_after_the_checkouts_and_only_where_there_ar
 @pytest.mark.parametrize("code_lies_in", ["lib/python3.11/site-packages", "."], ids=["in a prefix", "with --target"])
 def test_an_installed_kernel_finds_the_packs_that_its_wheel_laid_down(tmp_path: Path, code_lies_in: str) -> None:
     folder = tmp_path / "prefix" / code_lies_in
-    shutil.copytree(Path(paths.__file__).parent, folder / "evalsi_kernel")
+    shutil.copytree(Path(paths.__file__).parents[1], folder / "evalsi_kernel")
     shutil.copytree(ROOT / "protocol" / "src", folder, dirs_exist_ok=True)
-    code = "from evalsi_kernel.paths import pack_search_path; print(*pack_search_path(), sep='\\n')"
+    code = "from evalsi_kernel.files.paths import pack_search_path; print(*pack_search_path(), sep='\\n')"
     code = f"import sys; sys.path[:0] = {[str(folder), str(Path(msgpack.__file__).parents[1])]!r}; {code}"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from evalsi_kernel.patience import Patience
+from evalsi_kernel.supervision.patience import Patience
 from tests.kernel.supervision import bounded
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.plain_rows import plain_ids
-from evalsi_kernel.rows_source import RowsSource
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.plain_rows import plain_ids
+from evalsi_kernel.records.rows_source import RowsSource
 
 PLAIN = {
     "id": "a",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
-from evalsi_kernel.catalog import Catalog, default_catalog
-from evalsi_kernel.launch import PoolLimits
-from evalsi_kernel.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, make_plan
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.packs.catalog import Catalog, default_catalog
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.planning.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, make_plan
+from evalsi_kernel.supervision.launch import PoolLimits
 
 
 def planned(models: BrokerSettings | None, *asks: str, concurrency: int | None = None) -> PoolLimits:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.launch import Opening, PoolLimits
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.supervision.launch import Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from tests.kernel.supervision import bounded, launch
 
 PACK = """

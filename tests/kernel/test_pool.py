@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.launch import Command, Launch, PoolLimits
-from evalsi_kernel.pool import MAX_POISON
+from evalsi_kernel.supervision.launch import Command, Launch, PoolLimits
+from evalsi_kernel.supervision.pool import MAX_POISON
 from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, launch_raw, score
 
 

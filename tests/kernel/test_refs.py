@@ -3,7 +3,7 @@
 import pytest
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.refs import CustomRef, EvaluatorRef, parse_ref
+from evalsi_kernel.packs.refs import CustomRef, EvaluatorRef, parse_ref
 
 
 @pytest.mark.parametrize(

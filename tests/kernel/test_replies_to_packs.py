@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from evalsi_kernel.connection import Connection
+from evalsi_kernel.supervision.connection import Connection
 from evalsi_protocol.greeting import pack_hello
 from evalsi_protocol.machine import Event, Machine, RequestReceived, ResponseReceived
 from tests.kernel.broker.virtual_time import run_virtually

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.pack_info import OutputInfo
-from evalsi_kernel.results_file import ResultsSpool
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import OutputInfo
+from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.results.results_file import ResultsSpool
 from tests.kernel.data_path import PASS, Lines, chunk, failed, instance, scored, skipped, tally
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
@@ -335,7 +335,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.results_file import ResultsSpool
+from evalsi_kernel.results.results_file import ResultsSpool
 from tests.kernel.data_path import chunk, instance, skipped
 
 folder, full_from = Path(sys.argv[1]), sys.argv[2]

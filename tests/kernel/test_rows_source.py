@@ -13,7 +13,7 @@ import numpy
 import pytest
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.rows_source import ROWS_IN_A_CHUNK, RowsSource
+from evalsi_kernel.records.rows_source import ROWS_IN_A_CHUNK, RowsSource
 
 
 class Colour(str, Enum):  # noqa: UP042 - whose text is not its value, unlike that of a StrEnum

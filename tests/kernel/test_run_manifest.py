@@ -14,13 +14,13 @@ from jsonschema import Draft202012Validator
 
 import evalsi
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.mapping import parse_mapping
-from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
-from evalsi_kernel.planning import Plan
+from evalsi_kernel.evaluation.manifest import run_manifest
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.mapping import parse_mapping
 from evalsi_kernel.request import Request
-from evalsi_kernel.run_manifest import run_manifest
 from evalsi_kernel.status import Ending, Status
 from tests.kernel.data_path import Lines, read
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi.item_buffer import items_of
-from evalsi_kernel.chunks import Chunk, Flight, Outcome
-from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.packs.pack_info import OutputInfo
+from evalsi_kernel.records.chunks import Chunk, Flight, Outcome
 from evalsi_protocol.frames import Packed
 from tests.kernel.data_path import tally
 

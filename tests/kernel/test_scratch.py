@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.scratch import Scratch, make_scratch
+from evalsi_kernel.supervision.scratch import Scratch, make_scratch
 
 BOUND_S = 30
 # A process that makes scratch folders, one for each word, tells them, and waits to be ended.
 MAKE = """
 import sys
-from evalsi_kernel.scratch import make_scratch
+from evalsi_kernel.supervision.scratch import make_scratch
 for _ in sys.argv[1:]:
     print(make_scratch().folder, flush=True)
 sys.stdin.read()

@@ -13,7 +13,7 @@ import msgpack
 import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.sdk_runtime import ensure_runtime
+from evalsi_kernel.packs.sdk_runtime import ensure_runtime
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "sdk" / "src", ROOT / "protocol" / "src"]
@@ -96,7 +96,7 @@ def test_many_that_ask_at_once_end_with_the_same_two_links(site_packages: Path) 
 
 def test_a_host_without_the_sdk_is_told_what_to_install() -> None:
     kernel = [ROOT / "kernel" / "src", ROOT / "protocol" / "src", Path(msgpack.__file__).parents[1]]
-    code = "from evalsi_kernel.sdk_runtime import ensure_runtime; ensure_runtime()"
+    code = "from evalsi_kernel.packs.sdk_runtime import ensure_runtime; ensure_runtime()"
     paths = f"import sys; sys.path[:0] = {[str(path) for path in kernel]!r}; "
     # -S: the .pth files that bring the checkout's SDK are not read.
     done = subprocess.run(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel import seen_ids
-from evalsi_kernel.seen_ids import Repeat, SeenIds
+from evalsi_kernel.records import seen_ids
+from evalsi_kernel.records.seen_ids import Repeat, SeenIds
 
 BATCHES = st.lists(st.lists(st.sampled_from([*"abcdefgh", *map(str, range(12))]), min_size=1, max_size=5), max_size=8)
 
@@ -60,7 +60,7 @@ def test_positions_as_ids_meet_own_ids_whichever_comes_first(quick_ids: int, own
 
 MILLION = """
 from pathlib import Path
-from evalsi_kernel.seen_ids import SeenIds
+from evalsi_kernel.records.seen_ids import SeenIds
 
 def used_kb():  # The most that was ever resident; what getrusage tells begins with the parent's.
     return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.states import BYTES_IN_A_PART, STATES_IN_A_PART, States
+from evalsi_kernel.evaluation.states import BYTES_IN_A_PART, STATES_IN_A_PART, States
 from tests.kernel.data_path import failed, skipped
 
 

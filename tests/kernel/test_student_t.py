@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel.student_t import t_critical, z_critical
+from evalsi_kernel.scores.student_t import t_critical, z_critical
 
 # scipy 1.17.1: scipy.stats.norm.isf((1 - level) / 2)
 NORMAL = [

@@ -11,8 +11,8 @@ from statistics import fmean, stdev
 
 import pytest
 
-from evalsi_kernel.intervals import Interval, clustered_t, clustered_wilson, student_t, wilson
-from evalsi_kernel.summaries import MetricAccumulator, MetricKind, Summary
+from evalsi_kernel.scores.intervals import Interval, clustered_t, clustered_wilson, student_t, wilson
+from evalsi_kernel.scores.summaries import MetricAccumulator, MetricKind, Summary
 
 
 class WholeRange:
@@ -336,7 +336,7 @@ def test_the_default_interval_of_numbers_is_students() -> None:
 
 
 def test_importing_the_statistics_of_the_kernel_loads_no_heavy_module() -> None:
-    code = "import sys; there = {*sys.modules}; import evalsi_kernel.summaries; print(*{*sys.modules} - there)"
+    code = "import sys; there = {*sys.modules}; import evalsi_kernel.scores.summaries; print(*{*sys.modules} - there)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     loaded = {name.partition(".")[0] for name in answer.stdout.split()}

@@ -9,8 +9,8 @@ import pytest
 
 import evalsi
 from evalsi import Record
-from evalsi_kernel.launch import Opening, PoolLimits
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.supervision.launch import Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
 
 WAITING = launch(NAUGHTY / "waiting.py")

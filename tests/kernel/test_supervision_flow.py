@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from evalsi_kernel.chunks import Chunk
-from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.records.chunks import Chunk
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch
 
 

@@ -20,7 +20,7 @@ HANGS = """
 import time
 from evalsi.host import Host
 from evalsi.loading import from_objects
-from evalsi_kernel.launch import Launch, PoolLimits
+from evalsi_kernel.supervision.launch import Launch, PoolLimits
 from tests.kernel.supervision import chunk_of, score
 
 def stuck(record):

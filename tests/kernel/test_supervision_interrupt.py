@@ -53,7 +53,7 @@ async def notebook():
     evaluate()
 
 if len(sys.argv) > 3:
-    from evalsi_kernel import engine
+    from evalsi_kernel.supervision import engine
     engine.GRACE_S = float(sys.argv[3])
 if sys.argv[1] == "script":
     evaluate()

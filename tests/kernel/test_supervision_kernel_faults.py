@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.pool import Pool
-from evalsi_kernel.spawning import spawn
+from evalsi_kernel.records.chunks import Outcome
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.supervision.spawning import spawn
 from tests.kernel.supervision import answered, bounded, chunk_of, kinds, launch
 
 

@@ -16,19 +16,19 @@ from evalsi import Record, evaluator
 from evalsi.context import Context
 from evalsi.host import Host
 from evalsi.loading import from_objects
-from evalsi_kernel.catalog import Catalog, default_catalog
-from evalsi_kernel.chunks import Flight
-from evalsi_kernel.connection import Connection
 from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.pack_info import Workers
-from evalsi_kernel.planning import make_plan
-from evalsi_kernel.pool import Pool
-from evalsi_kernel.spawning import spawn
-from evalsi_kernel.transports import MemoryTransport
-from evalsi_kernel.wanted import Wanted
-from evalsi_kernel.watchdog import watch
-from evalsi_kernel.worker import Worker, start_worker
+from evalsi_kernel.packs.catalog import Catalog, default_catalog
+from evalsi_kernel.packs.pack_info import Workers
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.planning.planning import make_plan
+from evalsi_kernel.records.chunks import Flight
+from evalsi_kernel.supervision.connection import Connection
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.supervision.spawning import spawn
+from evalsi_kernel.supervision.transports import MemoryTransport
+from evalsi_kernel.supervision.watchdog import watch
+from evalsi_kernel.supervision.worker import Worker, start_worker
 from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
 
 STUBBORN = NAUGHTY / "stubborn.py"
@@ -38,8 +38,8 @@ STUBBORN = NAUGHTY / "stubborn.py"
 def test_a_pack_that_does_not_leave_is_ended_in_steps_each_of_which_is_bounded(
     how: str, ended_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalsi_kernel.pack_process.LEAVE_S", 0.2)
-    monkeypatch.setattr("evalsi_kernel.worker.GOODBYE_S", 0.2)
+    monkeypatch.setattr("evalsi_kernel.supervision.pack_process.LEAVE_S", 0.2)
+    monkeypatch.setattr("evalsi_kernel.supervision.worker.GOODBYE_S", 0.2)
     command = Command([sys.executable, str(STUBBORN), how], whole_environment=True)
 
     async def work() -> tuple[float, str]:
@@ -58,7 +58,7 @@ def test_a_pack_that_dies_at_every_start_is_tried_a_bounded_number_of_times_with
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses_s = (0.0, 0.1, 0.3)
-    monkeypatch.setattr("evalsi_kernel.pool.BACK_OFF_S", pauses_s)
+    monkeypatch.setattr("evalsi_kernel.supervision.pool.BACK_OFF_S", pauses_s)
     starts = tmp_path / "starts"
     script = f"import sys; open({str(starts)!r}, 'a').write('x'); sys.exit(3)"
 
@@ -102,9 +102,9 @@ def test_the_clock_of_a_record_stands_still_while_its_pack_waits_for_the_kernel(
 ) -> None:
     limit_s = 0.05
     clock, watching_clock = SettableClock(), SettableClock()
-    for module in ("evalsi_kernel.worker", "evalsi.scoring", "evalsi.async_scoring"):
+    for module in ("evalsi_kernel.supervision.worker", "evalsi.scoring", "evalsi.async_scoring"):
         monkeypatch.setattr(f"{module}.monotonic", clock)
-    monkeypatch.setattr("evalsi_kernel.watchdog.monotonic", watching_clock)
+    monkeypatch.setattr("evalsi_kernel.supervision.watchdog.monotonic", watching_clock)
 
     @evaluator(name="asks", version=1, asks=("judge",))
     async def asks(record: Record, ctx: Context) -> bool:
@@ -187,7 +187,7 @@ def _is_child(pid: str) -> bool:
 
 
 def test_a_host_that_grants_no_wider_pipes_runs_packs_with_narrow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalsi_kernel.spawning.PIPE_BYTES", 1 << 31)  # More than any system grants.
+    monkeypatch.setattr("evalsi_kernel.supervision.spawning.PIPE_BYTES", 1 << 31)  # More than any system grants.
     [column], _ = score(launch(), "raise_on_bad", chunk_of(["good"] * 20))
     assert kinds(column) == ["scored"] * 20
 

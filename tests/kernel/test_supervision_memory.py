@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from evalsi_kernel.launch import Launch, PoolLimits
-from evalsi_kernel.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.supervision.launch import Launch, PoolLimits
 from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, score
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set from outside on Linux only")

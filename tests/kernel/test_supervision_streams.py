@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.launch import Launch, Opening, PoolLimits
-from evalsi_kernel.pack_process import TAIL_CHARS
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.records.chunks import Outcome
+from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pack_process import TAIL_CHARS
+from evalsi_kernel.supervision.pool import Pool
 from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
 
 LOUD = launch(NAUGHTY / "loud.py")
@@ -24,7 +24,7 @@ LOUD = launch(NAUGHTY / "loud.py")
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dead pack wrote is read for so long; a second elsewhere."""
-    monkeypatch.setattr("evalsi_kernel.pack_process.LEAVE_S", 0.2)
+    monkeypatch.setattr("evalsi_kernel.supervision.pack_process.LEAVE_S", 0.2)
 
 
 def message(outcome: Outcome | None) -> str:

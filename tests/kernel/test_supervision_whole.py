@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.chunks import Chunk
-from evalsi_kernel.connection import RequestFailed
-from evalsi_kernel.launch import Opening, PoolLimits
-from evalsi_kernel.pool import Pool
-from evalsi_kernel.states import States
+from evalsi_kernel.evaluation.states import States
+from evalsi_kernel.records.chunks import Chunk
+from evalsi_kernel.supervision.connection import RequestFailed
+from evalsi_kernel.supervision.launch import Opening, PoolLimits
+from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.errors import WireError
 from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch
 
@@ -95,7 +95,7 @@ def test_a_pack_that_crashes_again_while_it_aggregates_is_an_error_with_how_it_e
 
 
 def test_a_pack_that_never_finishes_aggregating_is_an_error_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalsi_kernel.pool.AGGREGATE_FACTOR", 0.01)
+    monkeypatch.setattr("evalsi_kernel.supervision.pool.AGGREGATE_FACTOR", 0.01)
     limits = PoolLimits(record_timeout_s=30.0)
     _, answer = whole("BreaksAtTheEnd", [chunk_of(["a"] * 3)], limits=limits, how="hangs")
     assert isinstance(answer, WireError)

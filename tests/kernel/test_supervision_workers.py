@@ -6,16 +6,16 @@ import asyncio
 import os
 from typing import Any
 
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.chunks import Chunk
-from evalsi_kernel.engine import score_chunks
-from evalsi_kernel.evaluation import evaluate
-from evalsi_kernel.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.pack_process import attach
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.evaluation.evaluation import evaluate
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.request import Request
-from evalsi_kernel.spawning import spawn
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.supervision.engine import score_chunks
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pack_process import attach
+from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.supervision.spawning import spawn
 from tests.kernel.data_path import Lines
 from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, launch
 

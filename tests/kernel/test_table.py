@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalsi_kernel.grid import display_width
-from evalsi_kernel.intervals import Interval
-from evalsi_kernel.summaries import MetricAccumulator, Summary
-from evalsi_kernel.table import MAX_LABELS, markdown_table, text_table
+from evalsi_kernel.results.grid import display_width
+from evalsi_kernel.results.table import MAX_LABELS, markdown_table, text_table
+from evalsi_kernel.scores.intervals import Interval
+from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
 
 README = """\
 6 records · 3 evaluators

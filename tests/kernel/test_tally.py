@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel import score_check
-from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.pack_info import OutputInfo
-from evalsi_kernel.score_check import ScoreCheck
-from evalsi_kernel.tally import MAX_REASONS, Tally
+from evalsi_kernel.packs.pack_info import OutputInfo
+from evalsi_kernel.records.chunks import Outcome
+from evalsi_kernel.scores import score_check
+from evalsi_kernel.scores.score_check import ScoreCheck
+from evalsi_kernel.scores.tally import MAX_REASONS, Tally
 from tests.kernel.data_path import PASS, failed, instance, scored, skipped, tally
 
 NUMBER = OutputInfo("", "number", minimum=0, maximum=1)

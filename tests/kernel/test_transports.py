@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from evalsi_kernel.transports import MemoryTransport
+from evalsi_kernel.supervision.transports import MemoryTransport
 
 
 def test_a_pack_that_outlives_the_kernels_loop_can_close_its_end_but_no_longer_write() -> None:

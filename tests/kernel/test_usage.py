@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.contents import BadField
-from evalsi_kernel.usage import read_usage
+from evalsi_kernel.records.contents import BadField
+from evalsi_kernel.records.usage import read_usage
 
 
 def test_numbers_stay_what_they_are() -> None:

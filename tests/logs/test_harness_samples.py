@@ -16,7 +16,8 @@ import pytest
 import evalsi
 from evalsi import Record, evaluator
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.extensions import default_extensions, open_source
+from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.installed import default_extensions
 
 FILES = Path(__file__).parent / "lm_eval"
 HASHES = {"doc_hash", "prompt_hash", "target_hash"}

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.catalog import Catalog
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.extensions import default_extensions, open_source
-from evalsi_kernel.launch import Command
+from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.packs.catalog import Catalog
+from evalsi_kernel.supervision.launch import Command
 from evalsi_logs import inspect_log
 from evalsi_logs.reader_rows import CHUNK_ROWS, ReaderRows
 from tests.processes import still_running
@@ -102,7 +103,7 @@ def test_a_reader_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
 SILENT = """
 import sys
 from evalsi_cli.main import run_and_exit
-from evalsi_kernel.launch import Command
+from evalsi_kernel.supervision.launch import Command
 from evalsi_logs import inspect_log
 from evalsi_logs.reader_rows import ReaderRows
 command = Command([sys.executable, "-c", sys.argv[1]])
@@ -135,7 +136,7 @@ def test_what_a_reader_says_beside_its_rows_does_not_stop_it(tmp_path: Path) -> 
 MEMORY = """
 import re, sys
 from pathlib import Path
-from evalsi_kernel.launch import Command
+from evalsi_kernel.supervision.launch import Command
 from evalsi_logs.reader_rows import ReaderRows
 def peak_kb(code):
     rows = ReaderRows("/dev/null", "x", "inspect", lambda: Command([sys.executable, "-c", code]))

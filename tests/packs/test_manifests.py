@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evalsi_cli.main import main
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.environments import ensure_environment, sdk_paths
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.planning.environments import ensure_environment, sdk_paths
 
 PACKS = Path(__file__).parents[2] / "plugins/packs"
 NAMES = ["core", "text", "rag", "judge", "safety"]

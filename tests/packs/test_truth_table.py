@@ -56,7 +56,7 @@ def test_each_record_gets_the_right_verdict(
 
 
 def test_every_evaluator_of_both_packs_has_a_case_that_is_scored() -> None:
-    from evalsi_kernel.catalog import default_catalog
+    from evalsi_kernel.packs.catalog import default_catalog
 
     catalog = default_catalog()
     there = {info.name for pack in ("core", "text") for info in catalog.pack(pack).evaluators}

@@ -17,8 +17,8 @@ import pytest
 from evalsi.host import Host
 from evalsi.item_buffer import items_of
 from evalsi.loading import from_file
-from evalsi_kernel.connection import Connection, RequestFailed
-from evalsi_kernel.transports import MemoryTransport, StreamTransport
+from evalsi_kernel.supervision.connection import Connection, RequestFailed
+from evalsi_kernel.supervision.transports import MemoryTransport, StreamTransport
 from evalsi_protocol.frames import pack, pack_array, pack_map
 
 BOUND_S = 60.0

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uv
 
-from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_provisioning.authoring import LANGUAGES
 from evalsi_provisioning.new_pack import write_pack
 from evalsi_provisioning.new_wasm_pack import KITS, texts_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.file_lock import exclusive_lock
+from evalsi_kernel.files.file_lock import exclusive_lock
 from tests.cli.running import evalsi
 from tests.provisioning.adding.third_party import write_pack
 

@@ -12,8 +12,8 @@ import pytest
 
 from evalsi_cli.toolkit import Toolkit
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
-from evalsi_kernel.broker_opening import open_broker
-from evalsi_kernel.extensions import Extensions, default_extensions
+from evalsi_kernel.evaluation.broker_opening import open_broker
+from evalsi_kernel.extensions.installed import Extensions, default_extensions
 from evalsi_replies import plugin
 from evalsi_replies.command import Cache
 

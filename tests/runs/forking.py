@@ -19,8 +19,8 @@ from pathlib import Path
 
 # What a run with a model as its target loads.
 import evalsi_connectors.openai_compatible
-import evalsi_kernel.results_file
-import evalsi_kernel.samples
+import evalsi_kernel.results.results_file
+import evalsi_kernel.scores.samples
 import evalsi_runs.run_command
 import evalsi_targets.model
 from evalsi_cli.main import main

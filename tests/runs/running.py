@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.extensions import Extensions, default_extensions
+from evalsi_kernel.extensions.installed import Extensions, default_extensions
+from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.event_log import EventLog
 from evalsi_kernel.runs.progress import Progress

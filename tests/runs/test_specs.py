@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi_kernel.errors import ConfigError, EvalsiError
-from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_runs.schema_command import run_schema
 from evalsi_runs.spec_file import read_spec, run_name
 

@@ -8,8 +8,8 @@ import msgpack
 import pytest
 
 from evalsi.content import Content, ContentError, ContentLimitError, content
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.rows_source import RowsSource
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.rows_source import RowsSource
 
 CHAT = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
 

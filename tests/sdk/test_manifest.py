@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from evalsi import Output, Param, Record, Score, evaluator
 from evalsi.definition import definition_of
 from evalsi.manifest import MARK, ManifestError, evaluator_tables, main, toml_value, with_tables
-from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.packs.manifests import load_manifest
 
 HEAD = """\
 manifest = 1

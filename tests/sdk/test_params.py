@@ -14,7 +14,7 @@ import pytest
 
 from evalsi import Param, ParamError, Record
 from evalsi.params import function_of, params_schema
-from evalsi_kernel.param_schema import params_schema_problems
+from evalsi_kernel.checking.param_schema import params_schema_problems
 
 Mode = Literal["strict", "loose"]
 REQUIRED = Parameter.empty

@@ -9,8 +9,8 @@ import pytest
 
 from evalsi import Content, Record, Skip
 from evalsi.score import MissingField
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.rows_source import RowsSource
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.rows_source import RowsSource
 
 FULL = Record(
     id="r1",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi.reply_check import misfit, schema_fault
-from evalsi_kernel.value_schema import BOUNDS, KEYWORDS, LENGTHS, TYPES, value_problems
+from evalsi_kernel.checking.value_schema import BOUNDS, KEYWORDS, LENGTHS, TYPES, value_problems
 
 NUMBERS = st.one_of(st.integers(-6, 6), st.sampled_from([0.0, 0.5, 1.0, 2.5]))
 SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, st.text("ab", max_size=3))

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.extensions import default_extensions
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.run import execute
 from evalsi_runs.spec_file import read_spec, run_name

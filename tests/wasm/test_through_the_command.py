@@ -16,8 +16,9 @@ from evalsi_cli.environment_states import environment_states
 from evalsi_cli.listing import Wanted
 from evalsi_cli.pack_text import text_of
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions import Extensions, runtime_launch
-from evalsi_kernel.manifests import load_manifest
+from evalsi_kernel.extensions.asking import runtime_launch
+from evalsi_kernel.extensions.installed import Extensions
+from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_wasm.plugin import MAX_INSTANCES, evalsi_runtime
 from tests.cli.running import QA, Done, evalsi, write_jsonl
 from tests.providers import KEY, MODEL, Provider, Request

@@ -6,7 +6,8 @@ It must not know how a project remembers its packs.
 from __future__ import annotations
 
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions import default_extensions, environment_builder
+from evalsi_kernel.extensions.asking import environment_builder
+from evalsi_kernel.extensions.installed import default_extensions
 
 
 def mend_of_unknown(error: EvalsiError) -> str:

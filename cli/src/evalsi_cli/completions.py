@@ -10,7 +10,7 @@ from typing import Any
 
 def complete_evaluators(prefix: str, **context: Any) -> list[str]:
     """The evaluators that continue a comma-separated list."""
-    from evalsi_kernel.catalog import default_catalog
+    from evalsi_kernel.packs.catalog import default_catalog
 
     before, comma, _ = prefix.rpartition(",")
     return [f"{before}{comma}{info.name}" for info in default_catalog().evaluators()]

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
-from evalsi_kernel.environment_plan import EnvironmentPlan, environment_key, python_is_there, read_stamp
-from evalsi_kernel.pack_info import PYTHON
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.files.paths import cache_dir
+from evalsi_kernel.packs.environment_plan import EnvironmentPlan, environment_key, python_is_there, read_stamp
+from evalsi_kernel.packs.pack_info import PYTHON
 
 if TYPE_CHECKING:
-    from evalsi_kernel.environments import EnvironmentState
+    from evalsi_kernel.planning.environments import EnvironmentState
 
 _FORMAT = 1
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.extensions import command, default_extensions
+from evalsi_kernel.extensions.asking import command
+from evalsi_kernel.extensions.installed import default_extensions
 
 if TYPE_CHECKING:
     from evalsi_kernel.commands import Command

@@ -16,7 +16,7 @@ from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.status import Status
 
 if TYPE_CHECKING:
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
 
 OK, ERROR, USAGE, GATE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
-from evalsi_kernel.paths import bundled_packs
+from evalsi_kernel.files.paths import bundled_packs
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 
 Trust = Literal["native", "wrapped", "community"]
 OWN_PUBLISHER = "evalsi"

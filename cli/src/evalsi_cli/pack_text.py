@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_cli.listing import Trust, judge_calls, publisher_of
-from evalsi_kernel.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
+from evalsi_kernel.packs.pack_info import PYTHON, EvaluatorInfo, OutputInfo, PackInfo
 
 if TYPE_CHECKING:
-    from evalsi_kernel.environments import EnvironmentState
+    from evalsi_kernel.planning.environments import EnvironmentState
 
 # `json.dumps` would make an encoder for each of a thousand defaults.
 _AS_TEXT = json.JSONEncoder(ensure_ascii=False).encode

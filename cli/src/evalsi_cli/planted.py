@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.ask import Form
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.connection import RequestFailed
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.evaluation import evaluate
-from evalsi_kernel.event_loop import run_in_loop
-from evalsi_kernel.launch import Launch, Opening
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.evaluation.evaluation import evaluate
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.records.rows_source import RowsSource
 from evalsi_kernel.request import Request
-from evalsi_kernel.rows_source import RowsSource
-from evalsi_kernel.wanted import Wanted
-from evalsi_kernel.worker import start_worker
+from evalsi_kernel.supervision.connection import RequestFailed
+from evalsi_kernel.supervision.event_loop import run_in_loop
+from evalsi_kernel.supervision.launch import Launch, Opening
+from evalsi_kernel.supervision.worker import start_worker
 
 FORMS: tuple[Form, ...] = ("json_schema", "json_object", "text")
 SESSION = 1

@@ -15,12 +15,12 @@ from evalsi_cli.models import add_model_flags, models_of, preview_text
 from evalsi_cli.terminal import ProgressLine, as_json
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.broker.settings import BrokerSettings
+from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.request import Listener
-from evalsi_kernel.wanted import Wanted
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
 
 
 class Toolkit:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.packs.wanted import Wanted
 
 
 def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:

@@ -11,9 +11,9 @@ import os
 from evalsi_cli import pack_text
 from evalsi_cli.listing import trusts_of
 from evalsi_cli.pack_text import PackText, text_of
-from evalsi_kernel.cache_file import cache_path, read_cached, write_cached
-from evalsi_kernel.catalog import FORMAT, Catalog, default_catalog, find_manifests
-from evalsi_kernel.paths import cache_dir, pack_search_path
+from evalsi_kernel.files.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.files.paths import cache_dir, pack_search_path
+from evalsi_kernel.packs.catalog import FORMAT, Catalog, default_catalog, find_manifests
 from evalsi_kernel.version import VERSION
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from evalsi_kernel.broker.preview import Preview
     from evalsi_kernel.broker.settings import BrokerSettings
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.packs.wanted import Wanted
     from evalsi_kernel.request import Listener
-    from evalsi_kernel.wanted import Wanted
+    from evalsi_kernel.results.evaluated import Evaluation
 
 
 class Toolkit(Protocol):

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.judge_cache import JudgeCache
     from evalsi_kernel.broker.prices import PriceFile
     from evalsi_kernel.commands import Command, Toolkit
-    from evalsi_kernel.environment_builder import EnvironmentBuilder
     from evalsi_kernel.gates.baseline import Baseline
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.gates.early_stopping import StoppingRule
-    from evalsi_kernel.intervals import IntervalMethod
-    from evalsi_kernel.launch import Launch
-    from evalsi_kernel.pack_info import PackInfo
-    from evalsi_kernel.sources import Source
+    from evalsi_kernel.packs.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.packs.pack_info import PackInfo
+    from evalsi_kernel.records.sources import Source
+    from evalsi_kernel.scores.intervals import IntervalMethod
+    from evalsi_kernel.supervision.launch import Launch
     from evalsi_kernel.target import Lent, Target, TargetSettings
 
 PROJECT = "evalsi"

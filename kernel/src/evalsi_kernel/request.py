@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.data_path import check_path
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.launch import RECORD_TIMEOUT_S
-from evalsi_kernel.sources import Source
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.files.data_path import check_path
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.records.sources import Source
+from evalsi_kernel.supervision.launch import RECORD_TIMEOUT_S
 
 
 class Request(NamedTuple):
@@ -78,7 +78,7 @@ class Request(NamedTuple):
         if not 0 < self.confidence < 1:
             raise UsageError(f"confidence is {self.confidence:g}; it lies between 0 and 1.", "Use 0.95, for example.")
         if self.output is not None:
-            from evalsi_kernel.output_check import check_output  # Only who writes pays for it.
+            from evalsi_kernel.files.output_check import check_output  # Only who writes pays for it.
 
             check_output(self.output)
             self._check_apart(self.output)

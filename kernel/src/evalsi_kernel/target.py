@@ -14,7 +14,7 @@ from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
-    from evalsi_kernel.sources import Source
+    from evalsi_kernel.records.sources import Source
 
 NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.judge import Judge, Resolved
     from evalsi_kernel.broker.judge_key import JudgeKey
     from evalsi_kernel.broker.settings import BrokerSettings
-    from evalsi_kernel.evaluated import Evaluation
-    from evalsi_kernel.planning import LocalPack
+    from evalsi_kernel.packs.wanted import Wanted
+    from evalsi_kernel.planning.planning import LocalPack
+    from evalsi_kernel.records.sources import Source
     from evalsi_kernel.request import Request
-    from evalsi_kernel.sources import Source
-    from evalsi_kernel.summaries import Summary
-    from evalsi_kernel.wanted import Wanted
+    from evalsi_kernel.results.evaluated import Evaluation
+    from evalsi_kernel.scores.summaries import Summary
 
 
 # What is no answer of a judge, and yet all that a model had to say.
@@ -82,7 +82,7 @@ class Result:
 
     def table(self) -> str:
         """The table that `evalsi eval` prints."""
-        from evalsi_kernel.table import text_table
+        from evalsi_kernel.results.table import text_table
 
         evaluation = self._evaluation
         return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries)
@@ -219,7 +219,7 @@ def complete(
         EvalsiError: nothing could be asked, as where a key is missing.
     """
     _request_of_the_kernel()
-    from evalsi_kernel.event_loop import run_in_loop
+    from evalsi_kernel.supervision.event_loop import run_in_loop
 
     settings = _models(model, None, batch=False, cache=cache, budget=budget or {}, prices=prices)
     assert settings is not None  # There is a model.
@@ -233,8 +233,8 @@ async def _completed(
     import asyncio
 
     from evalsi_kernel.broker.settings import PRIMARY
-    from evalsi_kernel.broker_opening import open_broker
-    from evalsi_kernel.extensions import default_extensions
+    from evalsi_kernel.evaluation.broker_opening import open_broker
+    from evalsi_kernel.extensions.installed import default_extensions
 
     broker = await open_broker(settings, default_extensions(), keep_replies=False, folder=None, on_note=on_note)
     try:
@@ -289,13 +289,14 @@ def _request_of_the_kernel() -> type[Request]:
 
 
 def _mapping(mapping: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    from evalsi_kernel.mapping import parse_mapping
+    from evalsi_kernel.records.mapping import parse_mapping
 
     return parse_mapping(f"{field}={column}" for field, column in mapping.items())
 
 
 def _run(request: Request, local: LocalPack | None, *, quiet: bool) -> Result:
-    from evalsi_kernel import catalog, evaluation
+    from evalsi_kernel.evaluation import evaluation
+    from evalsi_kernel.packs import catalog
     from evalsi_kernel.request import NOBODY, Listener
 
     listener = NOBODY if quiet else Listener(on_note=_print_note)
@@ -312,8 +313,8 @@ def _print_note(note: str) -> None:
 
 def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
     from evalsi_kernel.errors import UsageError
-    from evalsi_kernel.planning import LocalPack
-    from evalsi_kernel.wanted import Wanted
+    from evalsi_kernel.packs.wanted import Wanted
+    from evalsi_kernel.planning.planning import LocalPack
 
     if isinstance(evaluators, str):
         raise UsageError(f"evaluators is the text {evaluators!r}.", 'Give a list: ["exact-match"].')
@@ -373,9 +374,9 @@ def _models(
 
 def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """What an argument says, where it fits the schema."""
+    from evalsi_kernel.checking.problems import told
+    from evalsi_kernel.checking.value_schema import value_problems
     from evalsi_kernel.errors import UsageError
-    from evalsi_kernel.problems import told
-    from evalsi_kernel.value_schema import value_problems
 
     settings = dict(given) if isinstance(given, Mapping) else given
     if problems := list(value_problems(schema, settings, name)):
@@ -385,7 +386,7 @@ def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:
-    from evalsi_kernel.rows_source import RowsSource
+    from evalsi_kernel.records.rows_source import RowsSource
 
     if isinstance(data, (str, Path)):
         return str(data)

@@ -14,8 +14,8 @@ from evalsi_kernel.gates.conditions import ConditionError
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.spec import GateSpec
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates
-from evalsi_kernel.intervals import wilson
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.intervals import wilson
+from evalsi_kernel.scores.summaries import Summary
 
 
 def gate(metric: str = "a", **keys: Any) -> GateSpec:

@@ -19,7 +19,7 @@ from evalsi_kernel.gates.pass_at_k import (
     succeeded,
     wanted_ks,
 )
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary
 
 
 def summed_up(records: list[list[Trial]], *ks: int) -> dict[str, Summary]:

@@ -11,20 +11,15 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import (
-    Extensions,
-    condition_language,
-    default_extensions,
-    load_extensions,
-    read_baseline,
-)
+from evalsi_kernel.extensions.asking import condition_language, read_baseline
+from evalsi_kernel.extensions.installed import Extensions, default_extensions, load_extensions
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
 from evalsi_kernel.gates.verdicts import applying
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import EvaluatorInfo, OutputInfo
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo
 from tests.kernel.gates.gate_parts import gate, numbers
 
 

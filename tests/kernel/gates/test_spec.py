@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from evalsi_kernel.checking.toml_tables import Misfit
 from evalsi_kernel.gates.spec import STATS, GateSpec, slice_value
-from evalsi_kernel.toml_tables import Misfit
 
 
 def refusal(**keys: Any) -> tuple[str, str]:

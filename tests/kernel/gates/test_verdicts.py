@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, applying, run_verdict
-from evalsi_kernel.summaries import MetricAccumulator, Summary
+from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
 from tests.kernel.gates.gate_parts import Condition, gate, judged, numbers, passes, results, side, verdicts
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.errors import ConfigError, PackError, UsageError
+from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_provisioning.adding import Rules, add, remove
 from evalsi_provisioning.pack_sources import Source
 from tests.cli.running import QA, evalsi

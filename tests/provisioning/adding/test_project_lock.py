@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.extensions import admission, default_extensions
-from evalsi_kernel.launching import launch_pack
+from evalsi_kernel.extensions.asking import admission
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.planning.launching import launch_pack
 from evalsi_provisioning.project_lock import read_project_lock
 from tests.cli.running import EVALSI, QA, evalsi
 from tests.provisioning.adding.third_party import added, recorded, write_pack

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.connection import RequestFailed
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.paths import cache_dir
+from evalsi_kernel.supervision.connection import RequestFailed
+from evalsi_kernel.supervision.launch import Launch
 from evalsi_provisioning import confined_start
 from evalsi_provisioning.admission import holding
 from evalsi_provisioning.confinement import this_host

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.planning.environments import ensure_environment
 from tests.provisioning.environments.package_index import PackageIndex
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +19,7 @@ MakePack = Callable[..., Path]
 ASK = """
 import os, sys
 from pathlib import Path
-from evalsi_kernel.environments import ensure_environment
+from evalsi_kernel.planning.environments import ensure_environment
 say = lambda line: os.write(1, f"{line}\\n".encode())
 environment = ensure_environment(Path(sys.argv[1]), "tiny", on_progress=say)
 say(f"has {environment.key}")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.catalog import load_catalog
-from evalsi_kernel.environments import ensure_environment
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.evaluated import Evaluation
-from evalsi_kernel.evaluation import evaluate
+from evalsi_kernel.evaluation.evaluation import evaluate
+from evalsi_kernel.packs.catalog import load_catalog
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.planning.environments import ensure_environment
 from evalsi_kernel.request import Listener, Request
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.results.evaluated import Evaluation
 from tests.cli.pack_folders import MANIFEST
 from tests.kernel.data_path import Lines
 from tests.provisioning.environments.pack_folders import MakePack

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environment_plan import plan_environment, read_stamp
-from evalsi_kernel.environments import ensure_environment, environment_state, sdk_paths
+from evalsi_kernel.packs.environment_plan import plan_environment, read_stamp
+from evalsi_kernel.planning.environments import ensure_environment, environment_state, sdk_paths
 from evalsi_provisioning.build import build_environment
 from tests.provisioning.environments.pack_folders import ASK, MakePack, left_overs, refusal, says
 from tests.provisioning.environments.package_index import PackageIndex

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environments import ensure_environment
+from evalsi_kernel.planning.environments import ensure_environment
 from evalsi_provisioning.build import child_variables
 from tests.provisioning.environments.pack_folders import MakePack, built_mark, edit, refusal, says
 from tests.provisioning.environments.package_index import PackageIndex

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.environment_plan import plan_environment
-from evalsi_kernel.environments import ensure_environment, environment_state
-from evalsi_kernel.file_lock import exclusive_lock
+from evalsi_kernel.files.file_lock import exclusive_lock
+from evalsi_kernel.packs.environment_plan import plan_environment
+from evalsi_kernel.planning.environments import ensure_environment, environment_state
 from evalsi_provisioning import build
 from evalsi_provisioning.build import cache_fault
 from evalsi_provisioning.uv_faults import uv_fault

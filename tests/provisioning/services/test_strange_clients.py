@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.launch import Command, Launch
+from evalsi_kernel.supervision.launch import Command, Launch
 from evalsi_provisioning import serving
 from evalsi_provisioning.addresses import Address
 from evalsi_provisioning.service_file import Tls

@@ -16,11 +16,11 @@ from evalsi_cli.listing import Trust, Wanted, judge_calls, publisher_of, selecte
 from evalsi_cli.pack_text import PackText, text_of
 from evalsi_cli.terminal import as_json, broken_at, columns, paint
 from evalsi_cli.whole_listing import whole_listing
-from evalsi_kernel.catalog import Catalog, default_catalog
-from evalsi_kernel.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.packs.catalog import Catalog, default_catalog
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 
 if TYPE_CHECKING:
-    from evalsi_kernel.environments import EnvironmentState
+    from evalsi_kernel.planning.environments import EnvironmentState
 
 
 class Listed(NamedTuple):

@@ -19,14 +19,15 @@ from evalsi_cli.models import add_model_flags, models_of
 from evalsi_cli.planted import planted_path, run_judge_test, run_reader_test
 from evalsi_cli.terminal import broken_at, columns, paint
 from evalsi_kernel.broker.settings import BrokerSettings
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.describing import describe
-from evalsi_kernel.environments import pack_state
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions import default_extensions, environment_builder
-from evalsi_kernel.launching import launch_pack
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import cache_dir, pack_search_path
+from evalsi_kernel.extensions.asking import environment_builder
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.files.paths import cache_dir, pack_search_path
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.environments import pack_state
+from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.supervision.describing import describe
 
 GOOD, BAD = "ok", "problem"
 # What packs are told and nothing on this host holds them to; "enforced" is said of nothing that is not.

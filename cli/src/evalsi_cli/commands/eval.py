@@ -14,14 +14,14 @@ from evalsi_cli.faults import OK, tell_evaluation
 from evalsi_cli.models import add_model_flags, models_of, preview_text
 from evalsi_cli.terminal import ProgressLine, as_json
 from evalsi_cli.wanted import wanted_evaluators
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.evaluation import evaluate
-from evalsi_kernel.mapping import parse_mapping
-from evalsi_kernel.params import parse_param_assignments
+from evalsi_kernel.evaluation.evaluation import evaluate
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.params import parse_param_assignments
+from evalsi_kernel.records.mapping import parse_mapping
 from evalsi_kernel.request import Listener, Request
 
 if TYPE_CHECKING:
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +110,10 @@ def rendered(evaluation: Evaluation, form: str) -> str:
     """The evaluation as a table, Markdown or JSON."""
     if form == "json":
         return as_json(evaluation.to_dict())
-    from evalsi_kernel.table import markdown_table, text_table  # Loaded by the run anyway, while its packs start.
+    from evalsi_kernel.results.table import (  # Loaded by the run anyway, while its packs start.
+        markdown_table,
+        text_table,
+    )
 
     make = markdown_table if form == "markdown" else text_table
     return make(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)

@@ -23,7 +23,7 @@ from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED
 from evalsi_kernel.broker.verdict import VerdictError, check_schema
 from evalsi_kernel.broker.wire import Asker, BadAsk, ask_of, asker_of, requests_of, role_of, texts_of
-from evalsi_kernel.connection import RequestFailed, not_bound
+from evalsi_kernel.supervision.connection import RequestFailed, not_bound
 from evalsi_protocol.errors import WireError
 
 

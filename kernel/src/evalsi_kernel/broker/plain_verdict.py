@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.reply_json import FENCE
-from evalsi_kernel.value_schema import types_of
+from evalsi_kernel.checking.value_schema import types_of
 
 NUMBER_NAMES = ("score", "rating", "grade")
 CHOICE_NAMES = ("label", "verdict", "answer")

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn
 
-from evalsi_kernel.contents import is_deeper
-from evalsi_kernel.value_schema import same
+from evalsi_kernel.checking.value_schema import same
+from evalsi_kernel.records.contents import is_deeper
 
 FENCE = "```"
 MAX_LEVELS = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalsi_kernel.line_spool import LineSpool
+from evalsi_kernel.files.line_spool import LineSpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,9 +16,9 @@ from evalsi_kernel.broker.ask import Ask, Finish, Form
 from evalsi_kernel.broker.by_content import once_by_content
 from evalsi_kernel.broker.plain_verdict import Unclear, folded, holds_of, plain_verdict
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
-from evalsi_kernel.param_schema import params_schema_problems
-from evalsi_kernel.problems import told
-from evalsi_kernel.value_schema import MAX_DEPTH, same, types_of, value_problems
+from evalsi_kernel.checking.param_schema import params_schema_problems
+from evalsi_kernel.checking.problems import told
+from evalsi_kernel.checking.value_schema import MAX_DEPTH, same, types_of, value_problems
 from evalsi_protocol.errors import Blame, WireError
 
 MAX_REPLY_CHARS = 1_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from evalsi_kernel.gates.baseline import Baseline, Mean, Measured
 from evalsi_kernel.gates.bounds import told
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary
 
 if TYPE_CHECKING:
     from evalsi_kernel.gates.spec import GateSpec

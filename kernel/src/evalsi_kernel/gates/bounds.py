@@ -9,7 +9,7 @@ import math
 from typing import Literal, NamedTuple
 
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary
 
 STAT_WORDS = {
     "mean": "mean",

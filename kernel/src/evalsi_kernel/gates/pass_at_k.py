@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple
 
-from evalsi_kernel.intervals import Interval, student_t, wilson
-from evalsi_kernel.moments import Moments
-from evalsi_kernel.student_t import require_level
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.intervals import Interval, student_t, wilson
+from evalsi_kernel.scores.moments import Moments
+from evalsi_kernel.scores.student_t import require_level
+from evalsi_kernel.scores.summaries import Summary
 
 Trial = Literal["passed", "failed", "error", "skipped", "cancelled"]
 ERRORS_AS_FAILURES: Final = " (errors as failures)"

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.bounds import OF_THE_MEAN
 from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition, ConditionLanguage
 from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import OutputInfo
-from evalsi_kernel.problems import Problem, told
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import OutputInfo
 
 if TYPE_CHECKING:
     from evalsi_kernel.gates.spec import GateSpec

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from evalsi_kernel.suggestions import choose
-from evalsi_kernel.toml_tables import FilledLine, Misfit, Table
-from evalsi_kernel.value_schema import shown
+from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
+from evalsi_kernel.checking.value_schema import shown
 
 Stat = Literal["mean", "lower", "upper", "n", "errors", "skipped", "error_rate", "skip_rate"]
 STATS: tuple[str, ...] = get_args(Stat)

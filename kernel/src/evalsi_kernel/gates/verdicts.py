@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.gates.against_baseline import compared
 from evalsi_kernel.gates.baseline import Baseline, Measured
 from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
@@ -16,8 +17,7 @@ from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
-from evalsi_kernel.suggestions import did_you_mean
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary
 
 if TYPE_CHECKING:
     from evalsi_kernel.gates.spec import GateSpec

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from evalsi_kernel.chunks import Outcome
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Generation, Halt
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.scoring import Ready, Scoring
+from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.errors import WireError
 
 GRACE_S = 0.5

@@ -12,18 +12,18 @@ import msgpack
 
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.ledger import Entry, Ledger
-from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.gates.baseline import RecordValues
 from evalsi_kernel.gates.pass_at_k import PassAtK, Trial, succeeded, wanted_ks
 from evalsi_kernel.gates.spec import slice_value
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import OutputInfo
+from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
 from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
-from evalsi_kernel.summaries import Summary
-from evalsi_kernel.tally import Tally
+from evalsi_kernel.scores.summaries import Summary
+from evalsi_kernel.scores.tally import Tally
 from evalsi_protocol.frames import Packed
 
 if TYPE_CHECKING:

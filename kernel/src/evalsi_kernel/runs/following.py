@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalsi_kernel.chunks import Outcome
 from evalsi_kernel.gates.early_stopping import EarlyStopping, RecordScores
-from evalsi_kernel.instances import Instance
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.records.chunks import Outcome
 
 
 class Following:

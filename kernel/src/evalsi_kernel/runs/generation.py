@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.caller import Caller, CallFailed
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.intake import MAX_RECORD_BYTES
+from evalsi_kernel.records.intake import MAX_RECORD_BYTES
 from evalsi_kernel.runs.items import answered, failed
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore

@@ -12,10 +12,10 @@ import msgpack
 
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.caller import Spent
-from evalsi_kernel.contents import MAX_NESTING, BadField, content, contexts, trajectory
+from evalsi_kernel.records.contents import MAX_NESTING, BadField, content, contexts, trajectory
+from evalsi_kernel.records.unencodable import REFUSED, explain
+from evalsi_kernel.records.usage import read_usage
 from evalsi_kernel.target import Generated
-from evalsi_kernel.unencodable import REFUSED, explain
-from evalsi_kernel.usage import read_usage
 from evalsi_protocol.errors import LocalMisuse, WireError
 from evalsi_protocol.values import check_value
 

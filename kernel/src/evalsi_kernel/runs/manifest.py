@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evalsi_kernel.gates.verdicts import GateResult
-from evalsi_kernel.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

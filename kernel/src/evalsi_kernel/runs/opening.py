@@ -15,18 +15,19 @@ from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.pace import Pace
 from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
-from evalsi_kernel.connection import not_bound
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import Extensions, connector, open_source, open_target, price_file, read_prices
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.extensions.asking import connector, open_source, open_target, price_file, read_prices
+from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
+from evalsi_kernel.supervision.connection import not_bound
+from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.planning import Plan
+    from evalsi_kernel.planning.planning import Plan
     from evalsi_kernel.request import Listener
 
 
@@ -119,7 +120,7 @@ async def scorers(
     async with AsyncExitStack() as stack:
         broker = None
         if models is not None:
-            from evalsi_kernel.broker_opening import open_broker  # What a run without a judge need not load.
+            from evalsi_kernel.evaluation.broker_opening import open_broker  # What a run without a judge need not load.
 
             broker = await open_broker(models, extensions, keep_replies=False, folder=None, on_note=listener.on_note)
             stack.push_async_callback(broker.close)

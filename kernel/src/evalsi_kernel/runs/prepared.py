@@ -10,31 +10,31 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import DatasetError, OutputError, UsageError
-from evalsi_kernel.extensions import (
-    Extensions,
+from evalsi_kernel.extensions.asking import (
     condition_language,
     interval_method,
     open_source,
     read_baseline,
     stopping_rule,
 )
+from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.gates.conditions import EVALUATOR_VARIABLES, Condition
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.intervals import IntervalMethod
-from evalsi_kernel.mapping import Path, add_mapping
-from evalsi_kernel.planning import Plan, make_plan
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.planning.planning import Plan, make_plan
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.mapping import Path, add_mapping
+from evalsi_kernel.records.rows_source import RowsSource
+from evalsi_kernel.records.sources import Source
 from evalsi_kernel.request import Listener
-from evalsi_kernel.rows_source import RowsSource
 from evalsi_kernel.runs.opening import settings_with_budget
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import Spec
-from evalsi_kernel.sources import Source
-from evalsi_kernel.wanted import Wanted
+from evalsi_kernel.scores.intervals import IntervalMethod
 
 if TYPE_CHECKING:
-    from evalsi_kernel.catalog import Catalog
+    from evalsi_kernel.packs.catalog import Catalog
 
 
 class Prepared(NamedTuple):

@@ -16,9 +16,9 @@ from typing import Any
 
 import msgpack
 
-from evalsi_kernel.chunks import Chunk
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.intake import Intake
+from evalsi_kernel.records.chunks import Chunk
+from evalsi_kernel.records.intake import Intake
 from evalsi_protocol.errors import WireError
 
 

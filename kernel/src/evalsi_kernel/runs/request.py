@@ -16,7 +16,7 @@ from evalsi_kernel.runs.run_folder import RUNS
 from evalsi_kernel.runs.spec import RunDocument
 
 if TYPE_CHECKING:
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
     from evalsi_kernel.runs.history import State
 
 

@@ -11,9 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.errors import OutputError
-from evalsi_kernel.event_loop import run_in_loop, stopped_by_interrupt
-from evalsi_kernel.extensions import Extensions
-from evalsi_kernel.intake import Intake
+from evalsi_kernel.extensions.installed import Extensions
+from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.attempt import STOPPED
 from evalsi_kernel.runs.beginning import begin
@@ -22,10 +21,11 @@ from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.running import Running
+from evalsi_kernel.supervision.event_loop import run_in_loop, stopped_by_interrupt
 from evalsi_kernel.target import Target
 
 if TYPE_CHECKING:
-    from evalsi_kernel.catalog import Catalog
+    from evalsi_kernel.packs.catalog import Catalog
 
 STOPPING = "stopping; what is finished is kept, and the same command goes on (Ctrl-C again stops at once)"
 
@@ -44,7 +44,7 @@ def execute(request: RunRequest, catalog: Catalog, extensions: Extensions, *, li
             instead, with what came until then summed up and written.
     """
     if request.output is not None:
-        from evalsi_kernel.output_check import check_output
+        from evalsi_kernel.files.output_check import check_output
 
         check_output(request.output)
     prepared = prepare(request, catalog, extensions, listener)

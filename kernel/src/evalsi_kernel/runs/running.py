@@ -17,12 +17,12 @@ from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
-from evalsi_kernel.extensions import gate_warnings, stopping_rule
+from evalsi_kernel.evaluation.run_scores import RunScores
+from evalsi_kernel.extensions.asking import gate_warnings, stopping_rule
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import applying
-from evalsi_kernel.intake import Intake
+from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import Listener, Request
-from evalsi_kernel.run_scores import RunScores
 from evalsi_kernel.runs.attempt import STOPPED, Attempt
 from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
@@ -42,7 +42,7 @@ from evalsi_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
 
 ORDER_SEED = 0
 

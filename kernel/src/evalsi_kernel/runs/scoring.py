@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
 
-from evalsi_kernel.chunks import Chunk, Outcome
 from evalsi_kernel.gates.conditions import Condition, ConditionError
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pool import Pool
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import Packed
 from evalsi_protocol.limits import TARGET_FRAME_BYTES

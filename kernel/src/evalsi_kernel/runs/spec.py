@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from evalsi_kernel.checking.toml_tables import FilledLine, Line, Table
 from evalsi_kernel.gates.spec import GateSpec
-from evalsi_kernel.toml_tables import FilledLine, Line, Table
 
 API_VERSION: Final = "evals.si/v1alpha1"
 KIND: Final = "EvalRun"

@@ -8,25 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from evalsi_kernel.evaluated import Evaluation
-from evalsi_kernel.findings import Finding
 from evalsi_kernel.gates.baseline import side
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
-from evalsi_kernel.instances import Instance
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.results.evaluated import Evaluation
+from evalsi_kernel.results.findings import Finding
 from evalsi_kernel.runs.folding import MOST_SLICES, PairedValues, Slices, TrialSums, folded
 from evalsi_kernel.runs.history import State
 from evalsi_kernel.runs.manifest import TargetUsage, gates_told, slices_told
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.spec import Spec
-from evalsi_kernel.tally import Tally
+from evalsi_kernel.scores.tally import Tally
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.run_scores import RunScores
-    from evalsi_kernel.summaries import Summary
+    from evalsi_kernel.evaluation.run_scores import RunScores
+    from evalsi_kernel.scores.summaries import Summary
 
 Verdict = Literal["pass", "fail", "undecided"]
 

@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from evalsi_kernel.grid import Grid, printable, text_grid
+from evalsi_kernel.results.grid import Grid, printable, text_grid
 
 NONE = "-"
 MAX_CELL_CHARS = 200

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.suggestions import did_you_mean
 
 from .tables import TABLES, pointer
 

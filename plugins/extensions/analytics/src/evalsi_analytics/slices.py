@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.suggestions import choose
-from evalsi_kernel.summaries import MetricAccumulator, MetricKind
+from evalsi_kernel.scores.summaries import MetricAccumulator, MetricKind
 
 from .answers import Answer
 from .tables import pointer

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.errors import CacheError
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.files.paths import cache_dir
 
 # Raise it when a kernel of before could not read the file any more.
 VERSION = 1

@@ -5,7 +5,7 @@ Knows nothing of metrics, nor of what stands in where the sample has no spread.
 
 from array import array
 
-from evalsi_kernel.intervals import Interval, percentile_interval
+from evalsi_kernel.scores.intervals import Interval, percentile_interval
 
 
 class PercentileBootstrap:

@@ -5,7 +5,7 @@ Imports no numpy: the method does, when its first interval is asked for.
 
 import pluggy
 
-from evalsi_kernel.intervals import IntervalMethod
+from evalsi_kernel.scores.intervals import IntervalMethod
 
 from .percentile import PercentileBootstrap
 

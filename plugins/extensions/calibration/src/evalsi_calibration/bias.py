@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from evalsi_kernel.intervals import Interval, student_t
-from evalsi_kernel.moments import Moments
+from evalsi_kernel.scores.intervals import Interval, student_t
+from evalsi_kernel.scores.moments import Moments
 
 from .shares import interval_dict
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.whole_file import whole_file
+from evalsi_kernel.files.whole_file import whole_file
 
 from .record import SCHEMA_VERSION
 

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, UsageError
-from evalsi_kernel.evaluation import evaluate
-from evalsi_kernel.extensions import default_extensions, open_source
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.mapping import parse_mapping
-from evalsi_kernel.params import parse_param_assignments
+from evalsi_kernel.evaluation.evaluation import evaluate
+from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.params import parse_param_assignments
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.records.mapping import parse_mapping
 from evalsi_kernel.request import Request
-from evalsi_kernel.wanted import Wanted
 
 from .agreement import agreement_of
 from .calibration_file import write_calibration
@@ -32,7 +33,7 @@ from .text_report import markdown_report, text_report
 from .two_outputs import OTHER, compares_two, longer_by
 
 if TYPE_CHECKING:
-    from evalsi_kernel.evaluated import Evaluation
+    from evalsi_kernel.results.evaluated import Evaluation
 
 OK = 0
 _OUTCOMES = {"skipped": "skipped", "error": "failed", "cancelled": "not answered"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from evalsi_kernel.errors import ConfigError, DatasetError, EvalsiError, UsageError
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.pack_info import OutputInfo
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import OutputInfo
 
 from .labels import FAIL, PASS, Label, LabelKind, as_number, as_pass, as_text, as_written, kinds_of
 from .scale import MAX_STEPS, Scale

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import Any, NamedTuple
 
-from evalsi_kernel.intervals import Interval
-from evalsi_kernel.student_t import z_critical
+from evalsi_kernel.scores.intervals import Interval
+from evalsi_kernel.scores.student_t import z_critical
 
 from .shares import interval_dict
 

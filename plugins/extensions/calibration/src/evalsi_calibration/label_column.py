@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalsi_kernel.mapping import MISSING, Path, reach
+from evalsi_kernel.records.mapping import MISSING, Path, reach
 
 
 def label_of(record: Mapping[str, Any], path: Path) -> Any:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.intake import Intake
-from evalsi_kernel.mapping import FIELDS, MISSING, Path
-from evalsi_kernel.sources import Row, Source
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.records.intake import Intake
+from evalsi_kernel.records.mapping import FIELDS, MISSING, Path
+from evalsi_kernel.records.sources import Row, Source
 
 from .label_column import label_of, without_label
 from .labels import Label, is_blank

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from evalsi_kernel.contents import shown
 from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.records.contents import shown
 
 LabelKind = Literal["pass", "number", "text"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalsi_kernel.instances import Instance
+from evalsi_kernel.packs.instances import Instance
 
 from .agreement import Agreement
 from .comparison import Comparison

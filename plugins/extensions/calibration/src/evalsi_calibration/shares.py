@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evalsi_kernel.intervals import Interval, wilson
+from evalsi_kernel.scores.intervals import Interval, wilson
 
 
 class Share(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
-from evalsi_kernel.intervals import Interval
+from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.scores.intervals import Interval
 
 from .agreement import Agreement
 from .kappa import Kappa

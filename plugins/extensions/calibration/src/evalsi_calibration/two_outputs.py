@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evalsi_kernel.contents import content
-from evalsi_kernel.instances import Instance
-from evalsi_kernel.mapping import MISSING, reach
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.records.contents import content
+from evalsi_kernel.records.mapping import MISSING, reach
 
 VERDICTS = ("win", "tie", "loss")
 POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.gates.conditions import ConditionError
-from evalsi_kernel.suggestions import choose
 
 MAX_SOURCE_BYTES = 4096
 _SHOWN = 200

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.extensions import default_extensions, interval_method
-from evalsi_kernel.output_check import check_output
+from evalsi_kernel.extensions.asking import interval_method
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.files.output_check import check_output
+from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.runs.run_folder import RUNS, all_runs
-from evalsi_kernel.whole_file import whole_file
 
 from .comparison import Comparison, Wanted, compare
 from .difference import Settings

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evalsi_kernel.intervals import Interval, IntervalMethod
+from evalsi_kernel.scores.intervals import Interval, IntervalMethod
 
 from .paired_tests import LARGEST, Tested, means_tested, verdicts_tested
 from .pairs import LeftOut, Pairs, pair_up, paired_labels

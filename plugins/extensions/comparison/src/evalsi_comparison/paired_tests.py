@@ -10,10 +10,10 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalsi_kernel.clusters import ClusterSums
-from evalsi_kernel.intervals import Interval, IntervalMethod, clustered_t, student_t
-from evalsi_kernel.moments import Moments
-from evalsi_kernel.student_t import t_critical
+from evalsi_kernel.scores.clusters import ClusterSums
+from evalsi_kernel.scores.intervals import Interval, IntervalMethod, clustered_t, student_t
+from evalsi_kernel.scores.moments import Moments
+from evalsi_kernel.scores.student_t import t_critical
 
 from .mcnemar import mcnemar_midp
 from .sample_size import records_for_numbers, records_for_verdicts

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.suggestions import choose
 
 from .difference import Difference
 

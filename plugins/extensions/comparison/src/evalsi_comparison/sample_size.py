@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from evalsi_kernel.student_t import z_critical
+from evalsi_kernel.scores.student_t import z_critical
 
 POWER = 0.8
 """The chance of finding a change that is there."""

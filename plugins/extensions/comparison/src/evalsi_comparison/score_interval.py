@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from evalsi_kernel.intervals import Interval
-from evalsi_kernel.student_t import z_critical
+from evalsi_kernel.scores.intervals import Interval
+from evalsi_kernel.scores.student_t import z_critical
 
 _HALVINGS = 60
 

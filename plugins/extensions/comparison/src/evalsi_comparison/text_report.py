@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
 
 from . import words
 from .comparison import Comparison

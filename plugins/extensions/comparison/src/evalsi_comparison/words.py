@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from evalsi_kernel.intervals import Interval
+from evalsi_kernel.scores.intervals import Interval
 
 from .comparison import Comparison, RunName
 from .difference import POINTS, Difference, Flip

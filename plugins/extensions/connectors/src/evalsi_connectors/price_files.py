@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.broker.prices import Price, PriceFile
+from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.checking.value_schema import shown
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.problems import Problem, told
-from evalsi_kernel.suggestions import choose
-from evalsi_kernel.value_schema import shown
 
 _KEYS = ("version", "as_of", "models")
 _EXAMPLE = '[models."openai/gpt-5"]'

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .encoding import decode_utf8
 from .file_bytes import FileBytes

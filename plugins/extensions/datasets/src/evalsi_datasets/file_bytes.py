@@ -13,8 +13,8 @@ import stat
 from collections.abc import Iterator
 from io import FileIO
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.suggestions import did_you_mean
 
 BLOCK_BYTES = 64 * 1024
 _NO_CHARACTER = b" \t\r\n\xef\xbb\xbf"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .file_bytes import FileBytes
 

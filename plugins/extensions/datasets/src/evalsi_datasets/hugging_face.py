@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.sources import Row
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.records.sources import Row
 
 from .extras import require
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS

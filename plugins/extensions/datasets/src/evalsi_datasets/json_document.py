@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
 from .strict_json import JsonFault, kind_of, read_listed, read_value

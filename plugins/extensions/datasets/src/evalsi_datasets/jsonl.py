@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .encoding import decode_utf8
 from .file_source import FileSource

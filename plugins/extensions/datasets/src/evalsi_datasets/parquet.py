@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .extras import require
 from .file_bytes import FileBytes

@@ -12,7 +12,7 @@ from evalsi_kernel.errors import DatasetError, UsageError
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
-    from evalsi_kernel.sources import Source
+    from evalsi_kernel.records.sources import Source
 
     from .file_bytes import FileBytes
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .file_source import FileSource
 

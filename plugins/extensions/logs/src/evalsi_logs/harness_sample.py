@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 _HASHES = ("doc_hash", "prompt_hash", "target_hash")
 _ROLES = {"system", "user", "assistant", "tool"}

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
 
 from .harness_sample import NoSample, row_of
 

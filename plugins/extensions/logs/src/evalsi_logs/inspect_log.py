@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
-from evalsi_kernel.catalog import default_catalog
-from evalsi_kernel.environments import ensure_environment, sdk_paths
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.launch import Command
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.environments import ensure_environment, sdk_paths
+from evalsi_kernel.supervision.launch import Command
 
 from .reader_rows import ReaderRows
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
-    from evalsi_kernel.sources import Source
+    from evalsi_kernel.records.sources import Source
 
 
 @hookimpl

@@ -12,8 +12,8 @@ from contextlib import closing
 from typing import Any
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.launch import Command
-from evalsi_kernel.sources import Row
+from evalsi_kernel.records.sources import Row
+from evalsi_kernel.supervision.launch import Command
 
 from .row_process import RowProcess
 

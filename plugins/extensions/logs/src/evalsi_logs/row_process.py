@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from io import BufferedReader, FileIO
 from typing import cast
 
-from evalsi_kernel.launch import Command, Launch
-from evalsi_kernel.spawning import Spawned, spawn
+from evalsi_kernel.supervision.launch import Command, Launch
+from evalsi_kernel.supervision.spawning import Spawned, spawn
 
 BUFFER_BYTES = 1 << 16
 KEPT_LINES = 20

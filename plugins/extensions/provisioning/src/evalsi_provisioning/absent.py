@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.packs.catalog import MANIFEST
 
 from .project_lock import pack_folder, read_project_lock
 

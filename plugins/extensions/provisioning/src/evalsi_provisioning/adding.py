@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalsi_kernel.catalog import MANIFEST
-from evalsi_kernel.describing import describe
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.launching import launch_unheld
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import PROJECT_PACKS
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.files.paths import PROJECT_PACKS
+from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.launching import launch_unheld
+from evalsi_kernel.supervision.describing import describe
 
 from .admission import differences, holding
 from .digests import file_sha256, folder_sha256, optional_sha256

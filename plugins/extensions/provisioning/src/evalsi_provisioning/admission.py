@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsi_kernel.catalog import MANIFEST
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import is_project_pack
+from evalsi_kernel.files.paths import is_project_pack
+from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.supervision.launch import Launch
 
 from .confinement import confined
 from .digests import folder_sha256, optional_sha256, pack_sha256
@@ -23,7 +23,7 @@ from .permissions import Permissions, permissions_of, widened
 from .project_lock import NAME, Entry, project_of, read_project_lock
 
 if TYPE_CHECKING:
-    from evalsi_kernel.connection import Answer
+    from evalsi_kernel.supervision.connection import Answer
 
 Hold = Callable[[Launch], Launch]
 _REMEMBERED = 20_000
@@ -121,7 +121,7 @@ def _as_it_is(launch: Launch) -> Launch:
 
 def _guarded(answer: Answer, pack: PackInfo, granted: Permissions) -> Answer:
     """Serve only the roles that were granted, and so many questions a record."""
-    from evalsi_kernel.connection import RequestFailed  # The event loop, which planning need not wait for.
+    from evalsi_kernel.supervision.connection import RequestFailed  # The event loop, which planning need not wait for.
     from evalsi_protocol.errors import WireError
 
     most = _most(granted)

@@ -13,12 +13,12 @@ from typing import Any
 
 import tomli_w
 
-from evalsi_kernel.catalog import MANIFEST
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.event_loop import run_in_loop
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.reattaching import SERVICE
-from evalsi_kernel.worker import start_worker
+from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.supervision.event_loop import run_in_loop
+from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.worker import start_worker
 
 from .addresses import read_address
 from .service_file import CA_FILE, FILE, Service, Tls, write_service

@@ -19,7 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from evalsi_kernel.environment_plan import (
+from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.packs.environment_plan import (
     LAYOUT,
     STAMP,
     EnvironmentPlan,
@@ -28,8 +30,6 @@ from evalsi_kernel.environment_plan import (
     python_is_there,
     read_stamp,
 )
-from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
 
 from .absent import absent_packs
 from .confinement import this_host

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from evalsi_kernel.catalog import default_catalog
 from evalsi_kernel.commands import Toolkit
-from evalsi_kernel.describing import describe
-from evalsi_kernel.environments import ensure_environment, pack_state
 from evalsi_kernel.errors import EvalsiError, UsageError
-from evalsi_kernel.grid import Grid, text_grid
-from evalsi_kernel.launching import launch_pack
-from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.packs.catalog import default_catalog
+from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
+from evalsi_kernel.planning.environments import ensure_environment, pack_state
+from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.results.grid import Grid, text_grid
+from evalsi_kernel.supervision.describing import describe
 
 from . import authoring, service_actions
 from .on_disk import folder_of, remove, size_bytes, unwanted

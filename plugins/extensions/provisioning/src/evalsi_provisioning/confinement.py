@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from evalsi_kernel.environment_plan import plan_environment
-from evalsi_kernel.launch import Command
-from evalsi_kernel.pack_info import PYTHON, PackInfo
-from evalsi_kernel.sdk_runtime import ensure_runtime
+from evalsi_kernel.packs.environment_plan import plan_environment
+from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
+from evalsi_kernel.packs.sdk_runtime import ensure_runtime
+from evalsi_kernel.supervision.launch import Command
 
 from .permissions import HELD_RUNTIMES, Host, Permissions
 

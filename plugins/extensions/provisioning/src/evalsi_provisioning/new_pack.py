@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, UsageError
-from evalsi_kernel.refs import PACK_NAME
+from evalsi_kernel.packs.refs import PACK_NAME
 from evalsi_kernel.version import VERSION
 
 from . import new_pack_files as files

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsi_kernel.environment_plan import STAMP, plan_environment
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.files.paths import cache_dir
+from evalsi_kernel.packs.environment_plan import STAMP, plan_environment
+from evalsi_kernel.packs.pack_info import PackInfo
 
 UNFINISHED = ".tmp-"
 BUSY_S = 0.1

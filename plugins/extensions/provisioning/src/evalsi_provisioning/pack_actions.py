@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalsi_kernel.catalog import MANIFEST
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, PackError, UsageError
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.suggestions import choose
+from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.packs.manifests import load_manifest
 
 from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
 from .admission import differences

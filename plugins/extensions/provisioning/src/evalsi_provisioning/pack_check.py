@@ -18,10 +18,10 @@ from evalsi_conformance.pack_process import Program
 from evalsi_conformance.released import BadWheel, lay_out_wheel
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.launching import launch_unheld
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import bundled_packs
+from evalsi_kernel.files.paths import bundled_packs
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.launching import launch_unheld
 
 from .archives import is_archive
 from .pack_layout import lay_out

@@ -16,10 +16,10 @@ from urllib.parse import urljoin
 from packaging.version import InvalidVersion, Version
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.manifests import PROTOCOL
-from evalsi_kernel.refs import VERSION
-from evalsi_kernel.suggestions import did_you_mean
+from evalsi_kernel.packs.manifests import PROTOCOL
+from evalsi_kernel.packs.refs import VERSION
 
 from .downloads import fetch, is_url
 

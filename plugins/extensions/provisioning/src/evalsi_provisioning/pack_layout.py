@@ -10,10 +10,10 @@ import os
 import shutil
 from pathlib import Path
 
-from evalsi_kernel.catalog import MANIFEST
 from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.pack_info import PYTHON, PackInfo
+from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 
 from .archives import unpack
 from .digests import pack_files

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from evalsi_kernel.errors import PackError, UsageError
-from evalsi_kernel.refs import PACK_NAME, VERSION
+from evalsi_kernel.packs.refs import PACK_NAME, VERSION
 
 from .addresses import is_address, read_address
 from .archives import TARS, ZIPS, is_archive

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from evalsi_kernel.pack_info import MEMORY_MB, PYTHON, PackInfo
-from evalsi_kernel.reattaching import SERVICE
+from evalsi_kernel.packs.pack_info import MEMORY_MB, PYTHON, PackInfo
+from evalsi_kernel.planning.reattaching import SERVICE
 
 KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.hooks import hookimpl
-from evalsi_kernel.paths import is_project_pack
-from evalsi_kernel.reattaching import SERVICE
+from evalsi_kernel.planning.reattaching import SERVICE
 
 from . import PROJECT_LOCK
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalsi_kernel.commands import Command, Toolkit
-    from evalsi_kernel.environment_builder import EnvironmentBuilder
-    from evalsi_kernel.launch import Launch
-    from evalsi_kernel.pack_info import PackInfo
+    from evalsi_kernel.packs.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.packs.pack_info import PackInfo
+    from evalsi_kernel.supervision.launch import Launch
 
 
 @hookimpl

@@ -10,9 +10,9 @@ import shutil
 import sys
 
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.launch import Command, Launch
-from evalsi_kernel.launching import HARD_LIMIT_FACTOR
-from evalsi_kernel.pack_info import PackInfo
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.supervision.launch import Command, Launch
 
 RUNTIME = "program"
 WITH = "with"

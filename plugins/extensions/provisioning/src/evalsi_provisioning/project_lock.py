@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
-from evalsi_kernel.paths import PROJECT_PACKS
-from evalsi_kernel.refs import PACK_NAME, VERSION
-from evalsi_kernel.whole_file import whole_file
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.files.paths import PROJECT_PACKS
+from evalsi_kernel.files.whole_file import whole_file
+from evalsi_kernel.packs.refs import PACK_NAME, VERSION
 
 from . import PROJECT_LOCK
 from .permissions import Permissions

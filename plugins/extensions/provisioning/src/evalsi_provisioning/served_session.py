@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from evalsi_kernel.pack_process import PackProcess
-from evalsi_kernel.transports import READ_BYTES
+from evalsi_kernel.supervision.pack_process import PackProcess
+from evalsi_kernel.supervision.transports import READ_BYTES
 
 LINGER_S = 5.0
 """How long a client may take to read what it was sent last."""

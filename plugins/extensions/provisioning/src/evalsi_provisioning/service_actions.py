@@ -12,14 +12,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from evalsi_kernel.catalog import MANIFEST, default_catalog
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.event_loop import run_in_loop
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.launching import launch_pack, launch_unheld
-from evalsi_kernel.manifests import load_manifest
-from evalsi_kernel.paths import is_project_pack
+from evalsi_kernel.files.paths import is_project_pack
+from evalsi_kernel.packs.catalog import MANIFEST, default_catalog
+from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.planning.launching import launch_pack, launch_unheld
+from evalsi_kernel.supervision.event_loop import run_in_loop
+from evalsi_kernel.supervision.launch import Launch
 
 from .addresses import FORMS, TLS, read_address
 from .attaching import CA, CERT, FILES, GIVEN_MANIFEST, KEY, ORIGIN, SERVER_NAME

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import tomli_w
 
 from evalsi_kernel.errors import PackError, UsageError
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import PROJECT_PACKS
+from evalsi_kernel.files.paths import PROJECT_PACKS
+from evalsi_kernel.packs.pack_info import PackInfo
 
 from .addresses import TLS, Address, read_address
 

@@ -11,10 +11,10 @@ import ssl
 from collections.abc import Awaitable, Callable
 
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.reattaching import NO_LIMIT_S
-from evalsi_kernel.transports import READ_BYTES, StreamTransport
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.reattaching import NO_LIMIT_S
+from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.transports import READ_BYTES, StreamTransport
 
 from .addresses import TLS, UNIX, Address, read_address
 from .service_file import FILE, Service, Tls, read_service

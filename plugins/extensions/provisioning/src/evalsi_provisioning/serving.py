@@ -16,10 +16,10 @@ from time import monotonic
 from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
-from evalsi_kernel.launch import Launch
-from evalsi_kernel.pack_process import attach
-from evalsi_kernel.spawning import Spawned, spawn
-from evalsi_kernel.transports import READ_BYTES
+from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.pack_process import attach
+from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.transports import READ_BYTES
 from evalsi_protocol.unix_sockets import bind_unix
 
 from .addresses import TLS, UNIX, Address

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.judge_key import judge_key
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.suggestions import did_you_mean
 
 _WHAT: dict[str, tuple[type | tuple[type, ...], str]] = {
     "identity": (dict, "an object of texts: provider, model, base_url"),

@@ -18,7 +18,7 @@ from pathlib import Path
 from evalsi_kernel.broker.ask import Reply
 from evalsi_kernel.broker.judge_key import JudgeKey
 from evalsi_kernel.errors import CacheError
-from evalsi_kernel.file_lock import LockTimeout
+from evalsi_kernel.files.file_lock import LockTimeout
 
 from .cache_repair import Inode, connect_or_renew, inode_of, set_aside
 from .cache_replies import DamagedReply, reply_from_bytes

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evalsi_kernel.errors import CacheError
-from evalsi_kernel.file_lock import exclusive_lock
+from evalsi_kernel.files.file_lock import exclusive_lock
 
 from .cache_store import WAIT_S, connect, files_of, lock_path
 

@@ -9,8 +9,8 @@ import sqlite3
 from pathlib import Path
 
 from evalsi_kernel.errors import CacheError
-from evalsi_kernel.file_lock import LockTimeout, exclusive_lock
-from evalsi_kernel.paths import cache_dir
+from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
+from evalsi_kernel.files.paths import cache_dir
 
 # Kept in the file's `user_version`. Raise it when a kernel of before could not read or write the file any more.
 VERSION = 1

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, UsageError
-from evalsi_kernel.grid import Grid, printable, text_grid
-from evalsi_kernel.suggestions import choose
+from evalsi_kernel.results.grid import Grid, printable, text_grid
 
 from .asked import Asked, asked_in_file, asked_in_results
 from .cache_repair import set_aside_before

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalsi_kernel.intervals import student_t
-from evalsi_kernel.moments import Moments
+from evalsi_kernel.scores.intervals import student_t
+from evalsi_kernel.scores.moments import Moments
 
 from .columns import Column
 from .folding import Folded

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from evalsi_kernel.moments import Moments
+from evalsi_kernel.scores.moments import Moments
 
 from .columns import CANCELLED, ERROR, SKIPPED, Column
 from .folding import Folded

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.output_check import check_output
-from evalsi_kernel.whole_file import whole_file
+from evalsi_kernel.files.output_check import check_output
+from evalsi_kernel.files.whole_file import whole_file
 
 FORMATS = ("html", "md", "json", "junit")
 _ENDS = {

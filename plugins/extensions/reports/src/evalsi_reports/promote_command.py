@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsi_kernel.errors import ConfigError, UsageError
-from evalsi_kernel.extensions import condition_language, default_extensions
-from evalsi_kernel.output_check import check_output
-from evalsi_kernel.whole_file import whole_file
+from evalsi_kernel.extensions.asking import condition_language
+from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.files.output_check import check_output
+from evalsi_kernel.files.whole_file import whole_file
 
 from .named_results import results_named
 from .promotion import VARIABLES, promotion

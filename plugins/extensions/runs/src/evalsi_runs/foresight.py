@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalsi_kernel.catalog import Catalog
-from evalsi_kernel.event_loop import run_in_loop
-from evalsi_kernel.extensions import Extensions
+from evalsi_kernel.extensions.installed import Extensions
+from evalsi_kernel.packs.catalog import Catalog
 from evalsi_kernel.request import Listener
 from evalsi_kernel.runs.opening import check_budget, prices_of, target_of
 from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
+from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.target import Target, TargetInput
 
 

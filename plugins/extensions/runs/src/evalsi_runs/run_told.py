@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
-from evalsi_kernel.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.table import markdown_table, text_table
 from evalsi_kernel.runs.request import RunEnd
-from evalsi_kernel.table import markdown_table, text_table
 
 from .foresight import Foreseen
 

@@ -13,11 +13,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, EvalsiError
-from evalsi_kernel.grid import Grid, text_grid
+from evalsi_kernel.results.grid import Grid, text_grid
 from evalsi_kernel.runs.run_folder import RUNS, RunFolder, all_runs
-from evalsi_kernel.suggestions import did_you_mean
 
 OK = 0
 _OVER = ("succeeded", "failed", "error", "cancelled")

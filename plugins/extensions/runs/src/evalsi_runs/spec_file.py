@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from evalsi_kernel.checking.problems import Problem
+from evalsi_kernel.checking.toml_tables import check_table, problems_of
 from evalsi_kernel.errors import ConfigError, EvalsiError
-from evalsi_kernel.extensions import Extensions, target_options
-from evalsi_kernel.problems import Problem
+from evalsi_kernel.extensions.asking import target_options
+from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.spec import RunDocument
-from evalsi_kernel.toml_tables import check_table, problems_of
 
 from .yaml_document import MAX_BYTES, Document, read_yaml
 

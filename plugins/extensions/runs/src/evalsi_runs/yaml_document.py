@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from evalsi_kernel.checking.problems import inside
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.problems import inside
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 100

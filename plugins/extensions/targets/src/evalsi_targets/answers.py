@@ -11,7 +11,7 @@ from typing import Any
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.contents import BadField, contexts, trajectory
+from evalsi_kernel.records.contents import BadField, contexts, trajectory
 from evalsi_kernel.target import Generated
 
 EXTRAS = frozenset({"usage", "trajectory", "context", "metadata"})

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from evalsi_kernel.toml_tables import FilledLine, Misfit, Table
+from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
 
 from .reply_paths import ReplyPath
 from .spec_secrets import check_variables

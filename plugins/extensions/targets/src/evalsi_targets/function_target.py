@@ -16,9 +16,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.checking.toml_tables import Misfit, Table
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
-from evalsi_kernel.toml_tables import Misfit, Table
 
 from .answers import generated, is_answer
 from .child_process import Program

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from evalsi_kernel.toml_tables import FilledLine, Line, Misfit, Table
+from evalsi_kernel.checking.toml_tables import FilledLine, Line, Misfit, Table
 
 from .json_template import JsonTemplateText
 from .reply_paths import ReplyPath

@@ -17,7 +17,7 @@ import aiohttp
 
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.mapping import MISSING
+from evalsi_kernel.records.mapping import MISSING
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .answers import generated

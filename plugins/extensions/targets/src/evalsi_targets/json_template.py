@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from evalsi_kernel.toml_tables import Misfit
+from evalsi_kernel.checking.toml_tables import Misfit
 
 from .template import PLACE, as_text, check_places, value_at
 

@@ -13,8 +13,8 @@ from pydantic import Field
 from evalsi_kernel.broker.ask import NO_TOKENS, Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
+from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
-from evalsi_kernel.toml_tables import FilledLine, Table
 
 from .template import TemplateText, filled
 

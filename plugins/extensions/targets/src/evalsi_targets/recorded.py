@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalsi_kernel.contents import content
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.mapping import MISSING, reach
-from evalsi_kernel.sources import Row, Source
+from evalsi_kernel.records.contents import content
+from evalsi_kernel.records.mapping import MISSING, reach
+from evalsi_kernel.records.sources import Row, Source
 
 _RESULTS = re.compile(rb'\s*\{\s*"(schema_version|manifest)"\s*:')
 _HEAD_BYTES = 4096

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
-from evalsi_kernel.toml_tables import FilledLine, Table
 
 from .recorded import Key, Recorded, read_recorded
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.mapping import MISSING, reach
-from evalsi_kernel.toml_tables import Misfit
+from evalsi_kernel.checking.toml_tables import Misfit
+from evalsi_kernel.records.mapping import MISSING, reach
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[\"([^\"]+)\"\]")
 _MOST_KEYS = 10

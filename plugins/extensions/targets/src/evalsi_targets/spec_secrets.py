@@ -9,8 +9,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from evalsi_kernel.checking.toml_tables import Misfit
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.toml_tables import Misfit
 
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"})
 _QUERY = frozenset({"key", "api_key", "apikey", "api-key", "token", "access_token", "secret", "sig", "code"})

@@ -14,9 +14,9 @@ from pydantic import AfterValidator
 
 from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.mapping import FIELDS, MISSING, reach
-from evalsi_kernel.suggestions import did_you_mean
-from evalsi_kernel.toml_tables import Misfit
+from evalsi_kernel.checking.suggestions import did_you_mean
+from evalsi_kernel.checking.toml_tables import Misfit
+from evalsi_kernel.records.mapping import FIELDS, MISSING, reach
 
 _BRACES = re.compile(r"\{\{[^{}]*\}\}")
 PLACE = re.compile(r"\{\{\s*([A-Za-z_][\w.\-]*)\s*\}\}")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from evalsi_kernel.param_schema import params_schema_problems
-from evalsi_kernel.params import check_params
+from evalsi_kernel.checking.param_schema import params_schema_problems
+from evalsi_kernel.packs.params import check_params
 from evalsi_protocol.errors import LocalMisuse
 from evalsi_protocol.frames import Packed, pack
 from evalsi_protocol.values import check_value

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import PackError
+from evalsi_kernel.files.paths import cache_dir
 from evalsi_kernel.hooks import hookimpl
-from evalsi_kernel.launch import Command, Launch
-from evalsi_kernel.pack_info import PackInfo
-from evalsi_kernel.paths import cache_dir
-from evalsi_kernel.suggestions import choose
+from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.supervision.launch import Command, Launch
 
 RUNTIME = "wasm"
 GUEST_SHARE = 2

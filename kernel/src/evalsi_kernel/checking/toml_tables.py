@@ -1,0 +1,143 @@
+"""TOML files read into strict pydantic models, with all that is wrong told in one located error.
+
+It costs an import of pydantic: only what reads a file past every cache imports it. It must not know any format.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evalsi_kernel.checking.problems import Problem, inside, told
+from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.checking.value_schema import shown
+from evalsi_kernel.errors import EvalsiError
+
+
+class Table(BaseModel):
+    """A TOML table: no key but those declared, no value of another type."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Misfit(ValueError):
+    """What a validator finds, told like a `Problem`: the rest of a sentence that begins with its place, and a mend."""
+
+    def __init__(self, what: str, mend: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.mend = mend
+
+
+DottedName = Annotated[
+    str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="the dotted name of a module")
+]
+Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", description="one line")]
+FilledLine = Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$", description="one line")]
+
+
+TableType = TypeVar("TableType", bound=Table)
+MoreProblems = Callable[[dict[str, Any]], Iterable[Problem]]
+Raise = Callable[[str, str, list[Problem]], EvalsiError]
+
+_KINDS = {
+    "string_type": ("must be text", "Put it in quotes."),
+    "bool_type": ("must be true or false", ""),
+    "int_type": ("must be a whole number", ""),
+    "int_from_float": ("must be a whole number", ""),
+    "float_type": ("must be a number", ""),
+    "finite_number": ("must be a finite number", ""),
+    "list_type": ("must be a list", "Put it in [ ]."),
+    "dict_type": ("must be a table", ""),
+    "model_type": ("must be a table", ""),
+    "string_too_short": ("must not be empty", ""),
+}
+
+
+def read_toml(path: Path, error: Raise) -> dict[str, Any]:
+    """The tables of a file; `error` makes the exception where it cannot be read."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as cause:
+        raise error(f"{path} cannot be read: {cause.strerror or cause}.", "Check that it is a file.", []) from cause
+    except UnicodeDecodeError as cause:
+        line = cause.object.count(b"\n", 0, cause.start) + 1
+        raise error(f"{path} is not UTF-8 (line {line}).", "Save it as UTF-8.", []) from cause
+    except (tomllib.TOMLDecodeError, RecursionError) as cause:
+        raise error(f"{path} is not TOML: {cause}.", "Mend that place.", []) from cause
+
+
+def check_table(
+    model: type[TableType], tables: dict[str, Any], path: Path, error: Raise, more: MoreProblems
+) -> TableType:
+    """The tables as a model; `error` makes the exception that tells every problem of the model's and of `more`."""
+    problems: list[Problem] = []
+    checked: TableType | None = None
+    try:
+        checked = model.model_validate(tables)
+    except ValidationError as cause:
+        problems = _problems(model, cause, "")
+    problems += more(tables)
+    if checked is None or problems:
+        message, mend = told(str(path), problems)
+        raise error(message, mend, problems)
+    return checked
+
+
+def problems_of(model: type[BaseModel], tables: dict[str, Any], place: str) -> list[Problem]:
+    """What a model refuses in the table at a place of a document; nothing where it takes it."""
+    try:
+        model.model_validate(tables)
+    except ValidationError as cause:
+        return _problems(model, cause, place)
+    return []
+
+
+def _problems(model: type[BaseModel], cause: ValidationError, place: str) -> list[Problem]:
+    return [_problem(model, found, place) for found in cause.errors(include_url=False)]
+
+
+def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
+    for key in found["loc"]:
+        at = inside(at, key)
+    kind, value = found["type"], found["input"]
+    if kind == "value_error" and isinstance(error := found["ctx"]["error"], Misfit):
+        return Problem(at, error.what, error.mend)
+    if kind == "missing":
+        return Problem(at, "is missing", "Add it.")
+    if kind == "extra_forbidden":
+        of = _model_at(model, found["loc"][:-1])
+        return Problem(at, "is not a key there", choose(str(found["loc"][-1]), of.model_fields if of else ()))
+    if kind in _KINDS:
+        what, mend = _KINDS[kind]
+        return Problem(at, f"{what}, not {shown(value)}", mend)
+    if kind == "literal_error":
+        return Problem(at, f"must be {found['ctx']['expected']}, not {shown(value)}")
+    if kind == "string_pattern_mismatch":
+        # The description of a field with a pattern is the pattern in words.
+        of = _model_at(model, found["loc"][:-1])
+        field = of.model_fields.get(found["loc"][-1]) if of else None
+        words = field.description if field and field.description else "one line of text"
+        return Problem(at, f"must be {words}, not {shown(value)}")
+    return Problem(at, f"is {shown(value)}: {found['msg'][:1].lower()}{found['msg'][1:]}")
+
+
+def _model_at(model: type[BaseModel], location: Iterable[str | int]) -> type[BaseModel] | None:
+    """The model of the table at a location, which pydantic has walked; None within a map or a list of plain values."""
+    for key in location:
+        if isinstance(key, str):
+            field = model.model_fields.get(key)
+            annotation = None if field is None else field.annotation
+            inner = next((one for one in (annotation, *get_args(annotation)) if _is_model(one)), None)
+            if inner is None:
+                return None
+            model = inner
+    return model
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -1,0 +1,1 @@
+"""The installed extensions: found, loaded on use, asked through their hooks."""

@@ -1,0 +1,252 @@
+"""The format of plugin.toml: a pack's name, how it runs, and its evaluators. Strict, with every problem told at once.
+
+Only a miss of the catalog's cache comes here; all else knows packs as `pack_info`. It must not know where packs lie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import Field, FiniteFloat
+
+from evalsi_kernel.checking.param_schema import params_schema_problems
+from evalsi_kernel.checking.problems import Problem
+from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.checking.toml_tables import FilledLine, Line, Table, check_table, read_toml
+from evalsi_kernel.checking.value_schema import shown
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.packs.pack_info import (
+    MEMORY_MB,
+    PYTHON,
+    RECORD_TIMEOUT_S,
+    EvaluatorInfo,
+    Kind,
+    OutputInfo,
+    PackInfo,
+    Scope,
+    Workers,
+)
+from evalsi_kernel.packs.refs import EVALUATOR_NAME, PACK_NAME, VERSION
+
+FORMAT = 1
+PROTOCOL = 1
+NEEDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
+ASKS = ("judge", "embed", "sandbox")
+RESERVED_NAMES = frozenset({"builtin"})
+_HOST = r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
+_NONE: Any = Field(default_factory=list)
+
+EvaluatorName = Annotated[str, Field(pattern=f"^{EVALUATOR_NAME}$", description="letters, digits, - and _")]
+PackName = Annotated[
+    str, Field(pattern=f"^{PACK_NAME}$", description="small letters, digits, - and _, as name or publisher/name")
+]
+Version = Annotated[str, Field(pattern=f"^{VERSION}$", description="letters, digits, dots, + and -")]
+
+
+class Output(Table):
+    """One score: its name, "" for the evaluator's own; its kind, unit, range and direction."""
+
+    name: str = ""
+    kind: Kind
+    unit: str = ""
+    minimum: FiniteFloat | None = None
+    maximum: FiniteFloat | None = None
+    higher_is_better: bool | None = None
+
+
+class Evaluator(Table):
+    """One evaluator; its table is written from its code."""
+
+    name: EvaluatorName
+    version: Version
+    summary: Line = ""
+    scope: Scope = "record"
+    needs: list[str] = Field(default_factory=list)
+    asks: list[str] = Field(default_factory=list)
+    outputs: list[Output] = Field(default_factory=list)
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class Run(Table):
+    """How the pack's process runs."""
+
+    module: FilledLine
+    runtime: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="small letters")] = PYTHON
+    workers: Workers = "cpu"
+    record_timeout_s: Annotated[FiniteFloat, Field(gt=0)] = RECORD_TIMEOUT_S
+    memory_mb: Annotated[int, Field(ge=64)] = MEMORY_MB
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+
+
+class Permissions(Table):
+    """What the pack asks for beyond computing; a project grants it when it adds the pack."""
+
+    judge: list[Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="the name of a role")]] = _NONE
+    asks_per_record: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    network: list[Annotated[str, Field(pattern=_HOST, description="a host, or host:port")]] = _NONE
+    files: list[Annotated[str, Field(pattern="^(/|~/)", description="an absolute path, or one from ~/")]] = _NONE
+    secrets: list[Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$", description="the name of a variable")]] = _NONE
+
+
+class Manifest(Table):
+    """The whole of a plugin.toml."""
+
+    manifest: int
+    name: PackName
+    version: Version
+    summary: FilledLine
+    protocol: int
+    wraps: Line = ""
+    run: Run
+    permissions: Permissions = Field(default_factory=Permissions)
+    evaluators: Annotated[list[Evaluator], Field(min_length=1)]
+
+    def to_pack(self, folder: Path) -> PackInfo:
+        """The pack, as the rest of the kernel knows it."""
+        evaluators = tuple(
+            EvaluatorInfo(
+                one.name,
+                self.name,
+                one.version,
+                one.summary,
+                one.scope,
+                tuple(one.needs),
+                tuple(one.asks),
+                tuple(OutputInfo(**output.model_dump()) for output in one.outputs),
+                one.params,
+            )
+            for one in self.evaluators
+        )
+        run = self.run
+        return PackInfo(
+            self.name,
+            self.version,
+            self.summary,
+            self.protocol,
+            folder,
+            run.module,
+            run.workers,
+            run.record_timeout_s,
+            run.memory_mb,
+            evaluators,
+            self.wraps,
+            run.runtime,
+            run.options,
+            self.permissions.model_dump(exclude_defaults=True),
+        )
+
+
+def load_manifest(path: Path) -> Manifest:
+    """Read and check a plugin.toml.
+
+    Raises:
+        PackError: `pack.manifest`; all problems are in its message and, with their places, in `details["problems"]`.
+    """
+    return parse_manifest(read_toml(path, manifest_error), path)
+
+
+def parse_manifest(tables: dict[str, Any], path: Path) -> Manifest:
+    """Check the tables of a plugin.toml that has been read; raises as `load_manifest` does."""
+    for key, supported in (("manifest", FORMAT), ("protocol", PROTOCOL)):
+        number = tables.get(key, supported)
+        # What another format means by its other keys is not known here, so they are not judged.
+        if isinstance(number, int) and number != supported:
+            problem = Problem(key, f"is {number}, and this version of Evals.si knows {supported} only")
+            mend = "Upgrade Evals.si." if number > supported else f"Write {key} = {supported}."
+            raise manifest_error(f"{path}: {problem.at} {problem.what}.", mend, [problem])
+    return check_table(Manifest, tables, path, manifest_error, _more_problems)
+
+
+def readable_names(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The names of the pack and of its evaluators in a manifest that is broken, as far as they can be read."""
+    try:
+        tables = read_toml(path, manifest_error)
+    except PackError:
+        return "", ()
+    name = tables.get("name")
+    evaluators = [one.get("name") for one in _list(tables, "evaluators") if isinstance(one, dict)]
+    return name if isinstance(name, str) else "", tuple(one for one in evaluators if isinstance(one, str))
+
+
+def manifest_error(message: str, mend: str, problems: list[Problem]) -> PackError:
+    """The one error for whatever is wrong with a manifest."""
+    return PackError(message, mend, code="pack.manifest", problems=[problem.to_dict() for problem in problems])
+
+
+def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
+    """What the types of the keys cannot tell. The tables may have any other fault, so nothing is taken for granted."""
+    name = tables.get("name")
+    if isinstance(name, str) and name.split("/")[0] in RESERVED_NAMES:
+        yield Problem("name", f"is {shown(name)}, which is reserved", "Choose another name.")
+    yield from _run_problems(tables.get("run"), "run")
+    evaluators = [one if isinstance(one, dict) else {} for one in _list(tables, "evaluators")]
+    yield from _permission_problems(tables.get("permissions"), [one.get("name") for one in evaluators])
+    yield from _twice("evaluators", evaluators)
+    for index, evaluator in enumerate(evaluators):
+        at = f"evaluators[{index}]"
+        yield from _unknown_words(evaluator, at, "needs", NEEDS)
+        yield from _unknown_words(evaluator, at, "asks", ASKS)
+        outputs = [one if isinstance(one, dict) else {} for one in _list(evaluator, "outputs")]
+        yield from _twice(f"{at}.outputs", outputs)
+        for position, output in enumerate(outputs):
+            yield from _output_problems(output, f"{at}.outputs[{position}]")
+        params = evaluator.get("params")
+        if isinstance(params, dict) and params:
+            yield from params_schema_problems(params, f"{at}.params")
+
+
+def _run_problems(run: Any, at: str) -> Iterator[Problem]:
+    runtime, module = (run.get("runtime", PYTHON), run.get("module")) if isinstance(run, dict) else ("", "")
+    if not isinstance(module, str) or not module:
+        return
+    if runtime == PYTHON:
+        if run.get("options"):
+            yield Problem(f"{at}.options", "are those of another runtime than Python", "Leave them out.")
+        if not all(part.isidentifier() for part in module.split(".")):
+            yield Problem(f"{at}.module", f"must be the dotted name of a module, not {shown(module)}")
+    elif PurePosixPath(module).is_absolute() or ".." in module.split("/") or "\\" in module:
+        yield Problem(f"{at}.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
+
+
+def _permission_problems(permissions: Any, evaluators: list[Any]) -> Iterator[Problem]:
+    if not isinstance(permissions, dict):
+        return
+    for path in _list(permissions, "files"):
+        if isinstance(path, str) and ".." in path.split("/"):
+            yield Problem("permissions.files", f"names {shown(path)}", "Write the path without `..`.")
+    asks = permissions.get("asks_per_record")
+    for name in asks if isinstance(asks, dict) else ():
+        if name not in evaluators:
+            yield Problem("permissions.asks_per_record", f'names "{name}", which is no evaluator of the pack')
+
+
+def _output_problems(output: dict[str, Any], at: str) -> Iterator[Problem]:
+    if output.get("kind") in ("pass", "label"):
+        for key in ("unit", "minimum", "maximum"):
+            if key in output:
+                yield Problem(f"{at}.{key}", "belongs to a number, and this output is none", "Leave it out.")
+    low, high = output.get("minimum"), output.get("maximum")
+    if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+        yield Problem(f"{at}.minimum", f"is {low:g}, which is more than the maximum {high:g}")
+
+
+def _unknown_words(evaluator: dict[str, Any], at: str, key: str, known: tuple[str, ...]) -> Iterator[Problem]:
+    for word in _list(evaluator, key):
+        # A need may name a part of a field, such as usage.latency_ms.
+        if isinstance(word, str) and (word.partition(".")[0] if key == "needs" else word) not in known:
+            yield Problem(f"{at}.{key}", f'names "{word}"', choose(word, known))
+
+
+def _twice(at: str, tables: list[dict[str, Any]]) -> Iterator[Problem]:
+    names = Counter(table["name"] for table in tables if isinstance(table.get("name"), str))
+    for name, count in names.items():
+        if count > 1:
+            yield Problem(at, f'has {count} tables named "{name}"', "Give each a name of its own.")
+
+
+def _list(table: dict[str, Any], key: str) -> list[Any]:
+    value = table.get(key)
+    return value if isinstance(value, list) else []

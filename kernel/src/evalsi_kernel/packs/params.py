@@ -1,0 +1,140 @@
+"""An evaluator's params as a user gives them: read from text, checked against the schema, defaults filled in.
+
+It must not know what a param means; what only the evaluator can judge, such as a pattern, it judges when it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.suggestions import did_you_mean
+from evalsi_kernel.checking.value_schema import shown, types_of, value_problems
+from evalsi_kernel.errors import ConfigError, UsageError
+
+_FALSE_WORDS = frozenset({"", "0", "false", "f", "no", "n", "off", "none"})
+
+
+def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The params with which to open an evaluator: those given, and the default of each other that has one.
+
+    Args:
+        evaluator_name: as the user calls it; it stands in the error.
+        schema: the params' JSON Schema from the manifest; a param that it does not name is refused unless
+            `additionalProperties` admits it.
+        given: param → JSON value.
+
+    Raises:
+        ConfigError: `config.param`; all problems are in its message, and in `details["problems"]`.
+    """
+    problems = list(_problems(evaluator_name, schema, given))
+    if problems:
+        message, mend = told(evaluator_name, problems)
+        raise ConfigError(
+            message,
+            mend,
+            code="config.param",
+            evaluator=evaluator_name,
+            problems=[problem.to_dict() for problem in problems],
+        )
+    defaults = {
+        # A fresh value for each caller: the schema belongs to the catalog.
+        name: _copy(param["default"])
+        for name, param in schema.get("properties", {}).items()
+        if "default" in param and name not in given
+    }
+    return {**defaults, **given}
+
+
+def parse_param_text(text: str) -> Any:
+    """The value that a person writes after `=`: JSON where it is JSON, else the text itself.
+
+    NaN, Infinity, and a number too large for a float are no JSON values and stay text.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return text
+
+
+def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """`EVALUATOR.PARAM=VALUE` texts as evaluator → param → value.
+
+    The name of an evaluator may hold dots and slashes: the param stands after the last dot before the first `=`.
+
+    Raises:
+        UsageError: `config.param`; a text has another form, or a param is given twice. All problems are in it.
+    """
+    params: dict[str, dict[str, Any]] = {}
+    problems: list[Problem] = []
+    for assignment in assignments:
+        left, equals, text = assignment.partition("=")
+        evaluator, dot, param = left.strip().rpartition(".")
+        if not equals:
+            named = left if "." in left else f"EVALUATOR.{left or 'PARAM'}"
+            problems.append(Problem(assignment, "has no =", f"Write {named}=VALUE."))
+        elif not dot or not evaluator or not param:
+            mend = f"Write EVALUATOR.{param or 'PARAM'}={text or 'VALUE'}, such as numeric-match.rel_tol=0.01."
+            problems.append(Problem(assignment, "does not say which param of which evaluator", mend))
+        elif param in params.get(evaluator, {}):
+            problems.append(Problem(assignment, f"gives {evaluator}.{param} a second time", "Give it once."))
+        else:
+            params.setdefault(evaluator, {})[param] = parse_param_text(text)
+    if problems:
+        message, mend = told("--param", problems)
+        raise UsageError(message, mend, code="config.param", problems=[problem.to_dict() for problem in problems])
+    return params
+
+
+def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Problem]:
+    properties: dict[str, Any] = schema.get("properties", {})
+    others = schema.get("additionalProperties", False)
+    listing = f"Its params are {', '.join(properties)}." if properties else "It takes no params."
+    for name, value in given.items():
+        if name not in properties and others is False:
+            yield Problem("", f'there is no param "{name}"', f"{did_you_mean(name, properties)} {listing}".strip())
+            continue
+        param = properties.get(name, {} if others is True else others)
+        for problem in value_problems(param, value, name):
+            yield Problem(problem.at, problem.what, problem.mend or _right_form(evaluator_name, name, param, value))
+    for name in schema.get("required", ()):
+        if name not in given:
+            described = properties.get(name, {}).get("description", "")
+            what = f'the param "{name}" is missing' + (f" ({described.rstrip('.')})" if described else "")
+            yield Problem("", what, f"Give it: --param {evaluator_name}.{name}=VALUE.")
+
+
+def _right_form(evaluator_name: str, name: str, schema: dict[str, Any], value: Any) -> str:
+    """How to write on a command line what was probably meant, where that can be told."""
+    import shlex  # Only a slip needs it.
+
+    types = types_of(schema)
+    if "boolean" in types and isinstance(value, str | int):
+        text = "false" if str(value).strip().casefold() in _FALSE_WORDS else "true"
+    elif "string" in types and isinstance(value, int | float) and shown(value) != "a very long number":
+        text = shlex.quote(json.dumps(json.dumps(value)))
+    elif "array" in types and isinstance(value, str):
+        text = shlex.quote(json.dumps([value], ensure_ascii=False))
+    else:
+        return ""
+    return f"Write --param {evaluator_name}.{name}={text}."
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return {key: _copy(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is too large for a float")
+    return number

@@ -1,0 +1,1 @@
+"""From the evaluators that a user names to packs that can start."""

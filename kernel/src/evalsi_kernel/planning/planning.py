@@ -1,0 +1,280 @@
+"""From the evaluators that a user names to instances and pools: every name, param and file checked before work starts.
+
+It must not know records.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalsi_kernel.checking.suggestions import did_you_mean
+from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
+from evalsi_kernel.packs.catalog import Catalog
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.packs.params import check_params
+from evalsi_kernel.packs.refs import CustomRef, parse_ref
+from evalsi_kernel.packs.wanted import Wanted
+from evalsi_kernel.planning.launching import launch_custom, launch_pack
+from evalsi_kernel.planning.reattaching import reattached
+from evalsi_kernel.supervision.launch import RECORD_TIMEOUT_S, Launch, Opening, PoolLimits, ServeInThread
+from evalsi_kernel.supervision.spawning import Spawned, spawn
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.settings import BrokerSettings
+
+Progress = Callable[[str], None]
+# Records in flight where no number is given: of functions that wait for who knows what, and at least of packs that wait
+# for a model, whose provider says by itself when it is too many.
+CONCURRENCY, WIDE_CONCURRENCY = 16, 64
+BATCH_CONCURRENCY = 5_000
+"""Where a judge is asked in batches: each record in flight may be a question of the next one."""
+MOST_LANES = 512
+MUST_BE_NAMED = {
+    "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
+    "embed": ("an embedding model", "Name one: --embed-model MODEL, with --embed-base-url or --embed-provider."),
+}
+
+
+class LocalPack(NamedTuple):
+    """Evaluators of this very process, such as functions of a script.
+
+    Args:
+        evaluators: what the pack says of each, as `describe` answers.
+        serve: runs its host loop over a channel.
+    """
+
+    evaluators: tuple[dict[str, Any], ...]
+    serve: ServeInThread
+
+
+class Plan(NamedTuple):
+    """What will run."""
+
+    instances: tuple[Instance, ...]
+    groups: tuple[Group, ...]
+    packs: tuple[PackInfo, ...]
+
+    def abandon(self) -> None:
+        """End the processes that were spawned for it, because it will not run."""
+        for group in self.groups:
+            if group.first is not None:
+                group.first.kill()
+
+
+class Group:
+    """The evaluators of one pack, and its first process, which starts up while the kernel goes on."""
+
+    __slots__ = ("first", "launch", "limits", "openings")
+
+    def __init__(self, launch: Launch, limits: PoolLimits) -> None:
+        self.launch = launch
+        self.limits = limits
+        self.openings: list[Opening] = []
+        self.first: Spawned | None = None
+
+
+def make_plan(
+    wanted: Sequence[Wanted],
+    params: Mapping[str, Mapping[str, Any]],
+    catalog: Catalog,
+    local: LocalPack | None,
+    *,
+    concurrency: int | None,
+    processes: int | None = None,
+    record_timeout_s: float = RECORD_TIMEOUT_S,
+    models: BrokerSettings | None = None,
+    on_progress: Progress | None = None,
+) -> Plan:
+    """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
+
+    Raises:
+        ConfigError: an unknown or ambiguous evaluator, or params that do not fit; all of them in one error.
+        UsageError: no evaluator, or two of one name.
+        PackEnvironmentError, PackError: a pack cannot be built or started.
+    """
+    if not wanted:
+        raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
+    found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
+    found = _with_checked_params(found)
+    _check_names(found)
+    _check_asks(found, frozenset() if models is None else models.capabilities)
+    groups: dict[str, Group] = {}
+    packs: dict[str, PackInfo] = {}
+    instances = []
+    for session, one in enumerate(found, 1):
+        if one.key not in groups:
+            asks = {capability for other in found if other.key == one.key for capability in other.info.asks}
+            in_flight = concurrency or _of_asking(asks, models)
+            groups[one.key] = _group(one, in_flight, processes, record_timeout_s, on_progress)
+        if one.pack is not None:
+            packs[one.pack.name] = one.pack
+        instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
+        groups[one.key].openings.append(Opening(session, one.info.name, one.want.params, one.info.version))
+    plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
+    try:
+        for group in plan.groups:
+            if group.launch.command is not None:
+                group.first = _spawn(group)
+    except BaseException:
+        plan.abandon()
+        raise
+    return plan
+
+
+def _spawn(group: Group) -> Spawned:
+    """Start the first process; where its program cannot run, the environment is made anew, once."""
+    try:
+        return spawn(group.launch)
+    except PackEnvironmentError as error:
+        if group.launch.rebuild is None or error.code != "environment.broken":
+            raise
+    group.launch = group.launch.rebuild()
+    return spawn(group.launch)
+
+
+class _Found(NamedTuple):
+    """A wanted evaluator with what is known of it, and how its pack starts when no catalog says it."""
+
+    key: str
+    want: Wanted
+    info: EvaluatorInfo
+    pack: PackInfo | None = None
+    launch: Launch | None = None
+
+    @property
+    def name(self) -> str:
+        return self.want.name or self.info.name
+
+
+def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Found]:
+    """One evaluator, or all of a user's file that is named without an attribute."""
+    if want.local is not None:
+        assert local is not None
+        info = _described(local.evaluators[want.local], "python")
+        return [_Found("local", want, info, launch=Launch("this process", serve=local.serve))]
+    ref = parse_ref(want.ref)
+    if isinstance(ref, CustomRef):
+        launch = launch_custom(ref, want.ref)
+        described = _describe(launch)
+        if want.name is not None and len(described) > 1:
+            raise UsageError(
+                f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one."
+            )
+        return [_Found(want.ref, want, info, launch=launch) for info in described]
+    info = catalog.resolve(want.ref)
+    pack = reattached(catalog.pack(info.pack), [pack.name for pack in catalog.packs])
+    return [_Found(info.pack, want, info, pack=pack)]
+
+
+def _describe(launch: Launch) -> list[EvaluatorInfo]:
+    """What a user's file holds, from its own process: nothing else can say."""
+    # The event loop, which a plan of catalogued packs need not wait for.
+    from evalsi_kernel.supervision.describing import describe
+
+    return [_described(table, launch.name) for table in describe(launch)]
+
+
+def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
+    try:
+        return EvaluatorInfo.from_dict({**table, "pack": pack})
+    except (KeyError, TypeError, ValueError) as error:
+        raise PackError(f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Mend it.") from error
+
+
+def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]]) -> list[_Found]:
+    """Give each evaluator the params that are named for it: by its name in this run, or else by the evaluator's own."""
+    given: list[dict[str, Any]] = [{} for _ in found]
+    for name, values in params.items():
+        fitting = [index for index, one in enumerate(found) if one.name == name]
+        fitting = fitting or [
+            index for index, one in enumerate(found) if name in (one.info.name, one.info.ref, one.want.ref)
+        ]
+        if not fitting:
+            names = [one.name for one in found]
+            raise UsageError(
+                f"--param names {name!r}, which is not among the evaluators of this run.",
+                f"{did_you_mean(name, names)} They are {', '.join(names)}.".strip(),
+            )
+        for index in fitting:
+            given[index] |= values
+    return [
+        one._replace(want=one.want._replace(params=own | dict(one.want.params)))
+        for one, own in zip(found, given, strict=True)
+    ]
+
+
+def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
+    """With the defaults of what was not given."""
+    checked: list[_Found] = []
+    problems: list[ConfigError] = []
+    for one in found:
+        try:
+            params = check_params(one.name, one.info.params, one.want.params)
+            checked.append(one._replace(want=one.want._replace(params=params)))
+        except ConfigError as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise ConfigError("\n".join(str(problem) for problem in problems), code=problems[0].code)
+    return checked
+
+
+def _check_names(found: Sequence[_Found]) -> None:
+    metrics: dict[str, str] = {}
+    for one in found:
+        instance = Instance(0, one.name, one.info)
+        for metric in [instance.metric(output.name) for output in one.info.outputs] or [one.name]:
+            if metric in metrics:
+                raise UsageError(
+                    f"The metric {metric!r} would come from {metrics[metric]} and from {one.want.ref or one.name}.",
+                    "Give one another name: name=evaluator.",
+                )
+            metrics[metric] = one.want.ref or one.name
+
+
+def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
+    """Records in flight of a pack that asks models: as many as calls, or to fill a batch; None where it asks none."""
+    if models is None or not models.capabilities & asks:
+        return None
+    if models.batch and "judge" in asks:
+        return BATCH_CONCURRENCY
+    return max(WIDE_CONCURRENCY, *(model.max_in_flight for model in models.roles.values()))
+
+
+def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:
+    """With so many records in flight, and as many requests, since one request may hold a single large record."""
+    return limits._replace(concurrency=concurrency, lanes=max(limits.lanes, min(concurrency, MOST_LANES)))
+
+
+def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
+    """Refuse an evaluator that cannot work without what nobody named; there is no default, so nothing is billed."""
+    for one in found:
+        for capability in one.info.asks:
+            if capability in MUST_BE_NAMED and capability not in bound:
+                what, mend = MUST_BE_NAMED[capability]
+                raise ConfigError(f"{one.name} asks {what}, and none is named.", mend, code="config.no_model")
+
+
+def _group(
+    one: _Found,
+    concurrency: int | None,
+    processes: int | None,
+    record_timeout_s: float,
+    on_progress: Progress | None,
+) -> Group:
+    pack = one.pack
+    if pack is None:
+        assert one.launch is not None
+        return Group(
+            one.launch, _limits_of_waiting(PoolLimits(record_timeout_s=record_timeout_s), concurrency or CONCURRENCY)
+        )
+    if pack.workers == "wide":
+        limits = PoolLimits(1, 0, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+        return Group(launch_pack(pack, on_progress), _limits_of_waiting(limits, concurrency or WIDE_CONCURRENCY))
+    count = processes or os.cpu_count() or 1
+    limits = PoolLimits(count, concurrency or CONCURRENCY, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+    return Group(launch_pack(pack, on_progress), limits)

@@ -1,0 +1,1 @@
+"""What came out of an evaluation: its findings, its file, its table."""

@@ -1,0 +1,107 @@
+"""What a person should know of an evaluation besides its numbers: metrics without a value, columns that were missing.
+
+It makes sentences with a mend; it must not know how they are shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from evalsi_kernel.checking.suggestions import did_you_mean
+from evalsi_kernel.records.intake import MAX_COLUMNS_KEPT, Intake
+from evalsi_kernel.scores.tally import Tally
+
+_NO_FIELD = "record has no "
+
+
+class Finding(NamedTuple):
+    """A sentence and its mend; a problem makes the evaluation fail, a notice does not."""
+
+    severity: Literal["problem", "notice"]
+    message: str
+    mend: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.mend}".strip()
+
+
+def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Finding]:
+    """What there is to say of so many records, the problems first."""
+    found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_shadowed(intake, records)]
+    return sorted(found, key=lambda finding: finding.severity != "problem")
+
+
+def _missing_columns(intake: Intake) -> Iterator[Finding]:
+    if not intake.count:
+        return
+    for field, missing in intake.mapped_missing.items():
+        column = ".".join(intake.mapping[field])
+        message = f"The column {column!r}, mapped to {field}, is missing in {_of(missing, intake.count)}."
+        # Of what was read, not of what was scored: a run may have been stopped in between.
+        if missing and missing >= intake.count:
+            mend = f"{did_you_mean(column, intake.columns)} {_columns(intake)}".strip()
+            yield Finding("problem", message, mend)
+        elif missing:
+            yield Finding("notice", message)
+
+
+def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Iterator[Finding]:
+    for tally in tallies:
+        name = tally.instance.name
+        if tally.scored and tally.errors:
+            yield Finding("notice", f"{name} failed on {_of(tally.errors, records)}{_mostly(tally.error_reasons)}")
+        elif tally.scored or tally.cancelled or not records:
+            continue
+        elif tally.errors and tally.skipped:
+            counts = f"{_count(tally.skipped, 'was', 'were')} skipped, {tally.errors:,} failed"
+            yield Finding("problem", f"{name} scored no record: {counts}{_mostly(tally.error_reasons)}")
+        elif tally.errors:
+            yield Finding("problem", f"{name} failed on every record{_mostly(tally.error_reasons)}")
+        elif tally.skipped:
+            message = f"{name} skipped every record{_mostly(tally.skip_reasons)}"
+            yield Finding("problem", message, _mend_of_skips(tally, intake))
+        else:
+            yield Finding("problem", f"{name} gave no score.", "Mend the evaluator.")
+
+
+def _shadowed(intake: Intake, records: int) -> Iterator[Finding]:
+    for column, count in intake.shadowed.items():
+        yield Finding(
+            "notice",
+            f"The column {column!r} differs from metadata.{column} in {_of(count, records)}; the latter is kept.",
+            f"To take the column's, add --map metadata.{column}={column}.",
+        )
+
+
+def _mend_of_skips(tally: Tally, intake: Intake) -> str:
+    reason = tally.skip_reasons.most_common(1)[0][0]
+    field = reason.removeprefix(_NO_FIELD)
+    if field == reason or field in intake.mapping:
+        return ""
+    return f"{_columns(intake)} Use --map {field}=COLUMN if one of them holds it."
+
+
+def _mostly(reasons: Counter[str]) -> str:
+    """The commonest reason, as the end of a sentence."""
+    reason, times = reasons.most_common(1)[0]
+    if not reason:
+        return "."
+    how = "" if len(reasons) == 1 else "once, " if times == 1 else f"{times:,} times, "
+    return f": {how}{reason}" + ("" if reason.endswith((".", "!", "?", "…")) else ".")
+
+
+def _columns(intake: Intake) -> str:
+    more = ", …" if len(intake.columns) >= MAX_COLUMNS_KEPT else ""
+    return f"The columns are: {', '.join(intake.columns)}{more}."
+
+
+def _of(part: int, whole: int) -> str:
+    if part >= whole:
+        return "every record"
+    return f"{part:,} of {whole:,} records"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,208 @@
+"""`results.json`: results and records spooled to disk as they come, the file put together at the end and renamed.
+
+A reader never sees half a file, and memory does not grow with the run. It must not know how a score came about.
+The form is described in docs/reference/results-schema.md.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgpack
+
+from evalsi_kernel.files.line_spool import LineSpool
+from evalsi_kernel.files.whole_file import told_of, whole_file
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.records.chunks import Chunk, Outcome
+
+if TYPE_CHECKING:
+    from evalsi_kernel.broker.reply_log import ReplyLog
+
+SCHEMA_VERSION = 1
+Calls = Mapping[int, Sequence[Sequence[str]]]
+"""For a session that asks models, the references of each record's calls."""
+NO_CALLS: Calls = {}
+NOTHING_MORE: Mapping[str, Any] = {}
+_UNTOLD: Outcome = ("state", None)
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+class ResultsSpool:
+    """Takes in answered and tallied chunks; gives them back as results, or as a file.
+
+    Args:
+        folder: where the spool lies until the end; None means the system's place for temporary files.
+        replies: what models answered, for the file; None where none was asked.
+
+    Raises:
+        OutputError: nothing can be written there.
+    """
+
+    def __init__(self, folder: Path | None = None, replies: ReplyLog | None = None) -> None:
+        self._folder = folder or Path(tempfile.gettempdir())
+        self._replies = replies
+        self._writers: dict[int, _ResultWriter] = {}
+        with told_of(self._folder):
+            self._results = LineSpool(folder)
+            self._records = LineSpool(folder)
+
+    def add(self, chunk: Chunk, instances: Sequence[Instance], calls: Calls = NO_CALLS) -> None:
+        """Append a chunk's records and results, with the calls of each; raises `OutputError` when the disk is full."""
+        ids = chunk.record_ids or chunk.ids
+        columns = [
+            self._writer(one).lines(ids, chunk.columns[one.session], calls.get(one.session), chunk.trials)
+            for one in instances
+        ]
+        lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
+        records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
+        with told_of(self._folder):
+            self._results.append(lines)
+            self._records.append(records)
+
+    def add_whole(self, instance: Instance, outcome: Outcome) -> None:
+        """Append the result of a dataset-scope evaluator, whose record id is empty; raises as `add` does."""
+        with told_of(self._folder):
+            self._results.append(self._writer(instance).lines([""], [outcome]))
+
+    def results(self) -> Iterator[dict[str, Any]]:
+        """Every result, in the order of the records; raises `OutputError` when the disk is full."""
+        return self._parsed(self._results)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every record, in order; raises `OutputError` when the disk is full."""
+        return self._parsed(self._records)
+
+    def judge_replies(self) -> Iterator[dict[str, Any]]:
+        """Every raw reply of a model; raises `OutputError` when the disk is full."""
+        return iter(()) if self._replies is None else self._parsed(self._replies.lines)
+
+    def write(
+        self,
+        path: Path,
+        manifest: Mapping[str, Any],
+        summaries: Sequence[Mapping[str, Any]],
+        more: Mapping[str, Any] = NOTHING_MORE,
+    ) -> None:
+        """Put the file together beside `path` and rename it there; a link is followed.
+
+        Args:
+            path: where it is to stand.
+            manifest: what ran.
+            summaries: one a metric.
+            more: other keys of the file, which come after the summaries.
+
+        Raises:
+            OutputError: it cannot be written; whatever stood at `path` still does.
+        """
+        with whole_file(path) as file:
+            self._put_together(file, {"manifest": manifest, "summaries": list(summaries), **more})
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._results.close()
+        self._records.close()
+        if self._replies is not None:
+            self._replies.lines.close()
+
+    def _writer(self, instance: Instance) -> _ResultWriter:
+        writer = self._writers.get(instance.session)
+        if writer is None:
+            writer = self._writers[instance.session] = _ResultWriter(instance)
+        return writer
+
+    def _parsed(self, spool: LineSpool) -> Iterator[dict[str, Any]]:
+        with told_of(self._folder):
+            for line in spool:
+                yield json.loads(line)
+
+    def _put_together(self, file: BinaryIO, heads: Mapping[str, Any]) -> None:
+        file.write(b'{"schema_version":%d' % SCHEMA_VERSION)
+        for name, value in heads.items():
+            file.write(b',\n"%s":' % name.encode())
+            file.write(_indented(value))
+        spools: list[tuple[bytes, LineSpool]] = [(b"results", self._results), (b"records", self._records)]
+        if self._replies is not None:
+            spools.append((b"judge_replies", self._replies.lines))
+        for key, spool in spools:
+            file.write(b',\n"%s":[\n' % key)
+            spool.copy_to(file)
+            file.write(b"\n]")
+        file.write(b"}\n")
+
+
+class _ResultWriter:
+    """Writes one evaluator's results as JSON, most of which is the same for every record."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        names = _encode({"evaluator": instance.name, "evaluator_ref": f"{instance.info.ref}@{instance.info.version}"})
+        self._shared = f",{names[1:-1]}"
+        self._scored = f'{self._shared},"outcome":"scored","trial":1,"scores":['
+        self._heads: dict[Any, str] = {}
+
+    def lines(
+        self,
+        ids: Sequence[str],
+        column: Sequence[Outcome | None],
+        calls: Sequence[Sequence[str]] | None = None,
+        trials: Sequence[int] | None = None,
+    ) -> list[str]:
+        """A line for each outcome, with the references of its calls; an empty one where there is none to tell."""
+        lines = self._outcomes(ids, column)
+        if trials is not None:
+            # No text before it can hold these quotes unescaped.
+            told = zip(lines, trials, strict=True)
+            lines = [line.replace('"trial":1,', f'"trial":{trial},', 1) for line, trial in told]
+        if calls is None:
+            return lines
+        return [
+            f'{line[:-1]},"judge_calls":{_encode(refs)}}}' if line and refs else line
+            for line, refs in zip(lines, calls, strict=True)
+        ]
+
+    def _outcomes(self, ids: Sequence[str], column: Sequence[Outcome | None]) -> list[str]:
+        scored = self._scored
+        lines = []
+        for record_id, outcome in zip(ids, column, strict=True):
+            kind, payload = outcome or _UNTOLD
+            if kind == "scored":
+                scores = ",".join([self._score(score) for score in payload])
+                lines.append(f'{{"record_id":{_encode(record_id)}{scored}{scores}]}}')
+            elif kind == "state":
+                lines.append("")
+            else:
+                lines.append(f'{{"record_id":{_encode(record_id)}{self._unscored(kind, payload)}}}')
+        return lines
+
+    def _score(self, score: Mapping[str, Any]) -> str:
+        name = score.get("name")
+        head = self._heads.get(name)
+        if head is None:
+            head = self._heads[name] = f'{{"name":{_encode(self._instance.metric(name or ""))}'
+        parts = [head]
+        for key, value in score.items():
+            if value is True:
+                text = "true"
+            elif type(value) is float:
+                text = repr(value)
+            elif value is None or key == "name":
+                continue
+            else:
+                text = _encode(value)
+            parts.append(f',"{key}":{text}' if key.isidentifier() else f",{_encode(key)}:{text}")
+        return "".join(parts) + "}"
+
+    def _unscored(self, kind: str, payload: Mapping[str, Any]) -> str:
+        reason = payload.get("message" if kind == "error" else "reason", "")
+        rest: dict[str, Any] = {"outcome": kind, "trial": 1, "reason": reason}
+        if kind == "error":
+            rest["error"] = payload
+        return f"{self._shared},{_encode(rest)[1:-1]}"
+
+
+def _indented(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1).encode()

@@ -1,0 +1,93 @@
+"""Summaries as a plain table, as text or Markdown.
+
+It must not know a terminal: no colour, no width. Names come from packs and data, so what cannot be printed is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalsi_kernel.results.grid import Grid, escaped, printable, text_grid
+from evalsi_kernel.scores.summaries import Summary
+
+MAX_LABELS = 20
+JUDGE_COLUMNS = ("calls", "cached", "cost")
+# Counts stand under each other's last digit; everything else stands at its left.
+_RIGHT = {"n", "skipped", "errors", "cancelled", *JUDGE_COLUMNS}
+_SMALL = 0.001
+
+
+def text_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
+    """The table that `evalsi eval` prints: a line of counts, then a row a metric, then the labels."""
+    header, rows = _cells(summaries)
+    right = [place for place, name in enumerate(header) if name in _RIGHT]
+    lines = [_headline(records, evaluators, status), "", text_grid(Grid(header, rows, right))]
+    labels = [f"{printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
+    return "\n".join([*lines, "", *labels] if labels else lines)
+
+
+def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
+    """The same table in Markdown, the labels as a list."""
+    header, rows = _cells(summaries)
+    rules = ["---:" if name in _RIGHT else "---" for name in header]
+    lines = [_headline(records, evaluators, status), "", _markdown_row(header), _markdown_row(rules)]
+    lines += [_markdown_row([escaped(row[0]), *row[1:]]) for row in rows]
+    labels = [f"- {escaped(summary.metric)}: {escaped(_labels(summary))}" for summary in summaries if summary.labels]
+    return "\n".join([*lines, "", *labels] if labels else lines)
+
+
+def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
+    levels = {summary.ci.level for summary in summaries if summary.ci is not None}
+    level = f"{levels.pop() * 100:g}% CI" if len(levels) == 1 else "CI"
+    header = ["metric", "n", "mean", level, "skipped", "errors"]
+    rows = [
+        [
+            summary.metric,
+            str(summary.n),
+            "-" if summary.mean is None else _number(summary.mean),
+            "-" if summary.ci is None else f"[{_number(summary.ci.low)}, {_number(summary.ci.high)}]",
+            str(summary.skipped),
+            str(summary.errors),
+        ]
+        for summary in summaries
+    ]
+    if any(summary.cancelled for summary in summaries):
+        header.append("cancelled")
+        for row, summary in zip(rows, summaries, strict=True):
+            row.append(str(summary.cancelled))
+    if any(summary.judge for summary in summaries):
+        header += JUDGE_COLUMNS
+        for row, summary in zip(rows, summaries, strict=True):
+            row.extend(_judged(summary))
+    return header, rows
+
+
+def _judged(summary: Summary) -> list[str]:
+    """What an evaluator's questions took; of one with several metrics each row says it, and it was paid for once."""
+    bill = summary.judge
+    return ["-", "-", "-"] if bill is None else [f"{bill.calls:,}", f"{bill.cached:,}", bill.shown_cost]
+
+
+def _number(value: float) -> str:
+    """Three decimals; three digits where that many decimals would show nothing, or would be lost in the digits."""
+    size = abs(value)
+    return f"{value:.3g}" if 0 < size < _SMALL or size >= 1e12 else f"{value:.3f}"
+
+
+def _labels(summary: Summary) -> str:
+    counts = [f"{printable(label)} {count:,}" for label, count in summary.labels.items()]
+    more = len(counts) - MAX_LABELS
+    return ", ".join([*counts[:MAX_LABELS], f"and {more:,} more"] if more > 0 else counts)
+
+
+def _headline(records: int, evaluators: int, status: str) -> str:
+    line = f"{_count(records, 'record')} · {_count(evaluators, 'evaluator')}"
+    return line if status == "complete" else f"{line} · {status}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,1 @@
+"""From outcomes to numbers: scores checked, added up, summed up with their intervals."""

@@ -1,0 +1,1 @@
+"""The processes of packs: started, asked, watched, ended, and started again."""

@@ -1,0 +1,265 @@
+"""The kernel's end of a session: requests as awaitables, items to whoever asked.
+
+One task reads and never waits for anything but bytes. It must not know processes, records or outcomes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from math import inf
+from typing import Any, NamedTuple
+
+from evalsi_kernel.supervision.transports import Transport
+from evalsi_kernel.version import VERSION
+from evalsi_protocol.errors import LocalMisuse, ProtocolError, WireError
+from evalsi_protocol.greeting import kernel_hello
+from evalsi_protocol.machine import (
+    ErrorReceived,
+    Event,
+    EventReceived,
+    Machine,
+    RequestReceived,
+    ResponseReceived,
+    SessionEnded,
+)
+from evalsi_protocol.methods import ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
+
+CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS}
+# How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate, and that all
+# records in flight wait for one batch.
+ASK_WINDOW = 8_192
+WAIT_SHARE, MAX_WAIT_S = 0.05, 0.005
+"""A reply that took long may wait so much longer, as a share of that, to share its way to the pack with others."""
+OnItems = Callable[[list[Any], list[Any]], None]
+"""Takes the items and the runs of an event, each as it came: what is in the lists is the pack's."""
+Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+NOT_BOUND = {
+    "judge.ask": ("This run has no judge.", "Name one with --judge-model."),
+    "embed.ask": ("This run has no embedding model.", "Name one with --embed-model."),
+    "sandbox.run": ("This run has no sandbox.", "Choose evaluators that need none."),
+    "blob.get": ("This run has no blob store.", "Choose evaluators that need none."),
+    "blob.put": ("This run has no blob store.", "Choose evaluators that need none."),
+}
+
+
+class Pending(NamedTuple):
+    """A request on its way: its id, and the body of its answer."""
+
+    id: int
+    answer: asyncio.Future[dict[str, Any]]
+
+
+class RequestFailed(Exception):
+    """The pack answered with an error, or went away before it answered."""
+
+    def __init__(self, error: WireError, *, gone: bool = False) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.gone = gone
+
+
+async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to every ask of a pack as long as nothing is bound to the capability."""
+    message, mend = NOT_BOUND[method]
+    raise RequestFailed(WireError("capability.not_bound", message, mend, "config"))
+
+
+class Connection:
+    """A session over a transport.
+
+    Args:
+        transport: to the pack.
+        answer: serves what the pack asks for; raises `RequestFailed` for what it cannot do.
+    """
+
+    def __init__(self, transport: Transport, answer: Answer = not_bound) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport = transport
+        self._machine = Machine("kernel", window=ASK_WINDOW)
+        self._answer = answer
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._on_items: dict[int, OnItems] = {}
+        self._credit = asyncio.Condition()
+        self._asks: set[asyncio.Task[None]] = set()
+        self._ended: WireError | None = None
+        self._sends_at = inf
+        self.is_over = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def asks_open(self) -> int:
+        """How many of the pack's own requests wait for the kernel; its clock stands still meanwhile."""
+        return len(self._asks)
+
+    async def hello(self) -> dict[str, Any]:
+        """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
+        return await self.request("hello", kernel_hello("evalsi", VERSION, CAPABILITIES, window=ASK_WINDOW))
+
+    async def request(self, method: str, body: Any, on_items: OnItems | None = None) -> dict[str, Any]:
+        """Ask once a credit is free; returns the response's body.
+
+        Raises:
+            RequestFailed: the pack answered with an error, or is gone.
+        """
+        return await (await self.start_request(method, body, on_items)).answer
+
+    async def start_request(self, method: str, body: Any, on_items: OnItems | None = None) -> Pending:
+        """Ask as `request` does, and return as soon as the frame is on its way."""
+        if method not in UNWINDOWED:
+            async with self._credit:
+                await self._credit.wait_for(lambda: self._machine.can_request or self._ended is not None)
+        if self._ended is not None:
+            raise RequestFailed(self._ended, gone=True)
+        try:
+            request_id = self._machine.request(method, body)
+        except ProtocolError as error:
+            raise RequestFailed(error.error) from error
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = future
+        if on_items is not None:
+            self._on_items[request_id] = on_items
+        self._send()
+        with suppress(ConnectionError):
+            # The reader sees the end too, and fails this request with the pack's last words.
+            await self._transport.drain()
+        return Pending(request_id, future)
+
+    def cancel_all(self) -> None:
+        """Say of every open request that its answer is no longer wanted."""
+        for request_id in self._machine.open_requests:
+            self._machine.cancel(request_id)
+        self._send()
+
+    def close_writing(self) -> None:
+        """Let the pack see the end of its input."""
+        self._transport.close_writing()
+
+    @property
+    def ending(self) -> str:
+        """How the stream ended, as the end of a sentence about the pack."""
+        return self._transport.ending
+
+    @property
+    def violation(self) -> str:
+        """Why the session had to be ended, as the end of a sentence about the pack; empty when it had not."""
+        ended = self._ended
+        if ended is None or ended.code in ("protocol.eof", "kernel.aborted"):
+            return ""
+        how = "was ended because" if ended.blame == "kernel" else "broke the protocol:"
+        return f"{how} {ended.message}"
+
+    def abort(self, why: str) -> None:
+        """End the session at once; whatever still waits fails as gone."""
+        self._ended = self._ended or WireError("kernel.aborted", why, "", "kernel")
+        self._reading.cancel()
+        self._ending = asyncio.create_task(self._end(self._ended))
+
+    async def close(self) -> None:
+        """Stop reading; whatever still waits fails as gone."""
+        self._reading.cancel()
+        for task in self._asks:
+            task.cancel()
+        await asyncio.gather(self._reading, *self._asks, return_exceptions=True)
+        await self._end(WireError("protocol.eof", "The session was closed.", "", "kernel"))
+
+    async def _read(self) -> None:
+        try:
+            await self._read_all()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            # Whoever waits must hear of it; a reader that dies in silence would let them wait for ever.
+            fault = f"the kernel's reader failed: {type(error).__name__}: {error}"
+            await self._end(WireError("kernel.internal", fault, "Report it.", "kernel"))
+            raise
+
+    async def _read_all(self) -> None:
+        while not self.is_over.is_set():
+            data = await self._transport.read()
+            for event in self._machine.receive(data) if data else self._machine.receive_eof():
+                await self._take(event)
+            self._send()
+            if self._machine.can_request:
+                await self._notify()
+            if not data:
+                await self._end(WireError("protocol.eof", "The pack went away.", "", "pack"))
+
+    async def _take(self, event: Event) -> None:
+        if isinstance(event, EventReceived):
+            if event.method == "item":
+                self._take_items(event.body)
+        elif isinstance(event, ResponseReceived):
+            self._on_items.pop(event.id, None)
+            self._settle(event.id, event.body, None)
+        elif isinstance(event, ErrorReceived):
+            self._on_items.pop(event.id, None)
+            self._settle(event.id, {}, RequestFailed(event.error))
+        elif isinstance(event, RequestReceived):
+            task = asyncio.create_task(self._serve(event))
+            self._asks.add(task)
+            task.add_done_callback(self._asks.discard)
+        elif isinstance(event, SessionEnded):
+            await self._end(event.error or WireError("protocol.eof", "The pack said goodbye.", "", "pack"))
+
+    def _take_items(self, body: dict[str, Any]) -> None:
+        on_items = self._on_items.get(body["request"])
+        if on_items is not None:
+            items, runs = body.get("items"), body.get("runs")
+            on_items(items if type(items) is list else [], runs if type(runs) is list else [])
+
+    def _settle(self, request_id: int, body: dict[str, Any], failure: RequestFailed | None) -> None:
+        future = self._waiting.pop(request_id, None)
+        if future is None or future.done():
+            return
+        if failure is None:
+            future.set_result(body)
+        else:
+            future.set_exception(failure)
+
+    async def _serve(self, request: RequestReceived) -> None:
+        began_at = self._loop.time()
+        try:
+            self._machine.respond(request.id, await self._answer(request.method, request.body))
+        except (RequestFailed, LocalMisuse) as failure:
+            self._refuse(request.id, failure.error)
+        except Exception as error:
+            self._refuse(request.id, WireError("kernel.internal", f"{type(error).__name__}: {error}", "", "kernel"))
+            raise
+        finally:
+            # What comes from a provider can wait a little for others; what comes from a cache is sent at once.
+            self._send_within(min(MAX_WAIT_S, (self._loop.time() - began_at) * WAIT_SHARE))
+
+    def _refuse(self, request_id: int, error: WireError) -> None:
+        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        with suppress(LocalMisuse):
+            self._machine.fail(request_id, error)
+
+    async def _end(self, error: WireError) -> None:
+        if self._ended is None:
+            self._ended = error
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(RequestFailed(self._ended, gone=True))
+        self._waiting.clear()
+        self.is_over.set()
+        await self._notify()
+
+    async def _notify(self) -> None:
+        async with self._credit:
+            self._credit.notify_all()
+
+    def _send_within(self, wait_s: float) -> None:
+        """Send at the latest then: replies that come close together are one write, and wake the pack once."""
+        at = self._loop.time() + wait_s
+        if at < self._sends_at:
+            self._sends_at = at
+            self._loop.call_at(at, self._send)
+
+    def _send(self) -> None:
+        self._sends_at = inf
+        data = self._machine.data_to_send()
+        if data:
+            self._transport.write(data)

@@ -1,0 +1,165 @@
+"""A pack's running process, for the event loop: its pipes, its stderr tail, and an end that is always bounded.
+
+It must not know the protocol; it hands out a transport.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from evalsi_kernel.supervision.spawning import Spawned
+from evalsi_kernel.supervision.transports import READ_BYTES, StreamTransport
+
+TAIL_LINES = 20
+TAIL_CHARS = 3000
+LINE_CHARS = 400
+LEAVE_S = 1.0
+
+
+class PackProcess:
+    """A running pack. Use `attach`."""
+
+    def __init__(
+        self,
+        spawned: Spawned,
+        transport: StreamTransport,
+        stderr: asyncio.StreamReader,
+        pipes: Sequence[asyncio.BaseTransport],
+    ) -> None:
+        self._pipes = pipes
+        self._process = spawned.process
+        self._scratch = spawned.scratch
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._stderr = asyncio.create_task(self._keep_tail(stderr))
+        self._gone = _exit_code(spawned)
+        self._gone.add_done_callback(self._let_go)
+        self.transport = transport
+
+    @property
+    def pid(self) -> int:
+        """The process's id, which is its process group's too."""
+        return self._process.pid
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines that the pack wrote to stderr, the long ones cut."""
+        lines: list[str] = []
+        room = TAIL_CHARS
+        for line in reversed(self._tail):
+            lines.append(line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}…")
+            room -= len(lines[-1])
+            if room < 0:
+                break
+        return "\n".join(reversed(lines))
+
+    def resident_bytes(self) -> int:
+        """Memory in use; 0 where the system does not tell."""
+        try:
+            pages = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    async def end_of_life(self) -> str:
+        """Wait until a process whose stream has ended is gone and its stderr read; a phrase that says how it ended."""
+        try:
+            code = await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
+        except TimeoutError:
+            self.kill()
+            await asyncio.shield(self._gone)
+            return "closed its stream without an end and was ended"
+        with suppress(asyncio.TimeoutError):
+            # A grandchild may hold stderr open for ever.
+            await asyncio.wait_for(asyncio.shield(self._stderr), LEAVE_S)
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"exited with code {code}"
+
+    def kill(self) -> None:
+        """End the whole process group at once."""
+        self._signal(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """End it in steps: it may leave by itself, then SIGTERM, then SIGKILL, a second each; clean up."""
+        try:
+            for step in (None, signal.SIGTERM, signal.SIGKILL):
+                if step is not None:
+                    self._signal(step)
+                try:
+                    await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
+                    break
+                except TimeoutError:
+                    continue
+        finally:
+            # Whatever the pack started goes with it.
+            self._signal(signal.SIGKILL)
+            self._stderr.cancel()
+            for pipe in self._pipes:
+                pipe.close()
+            self._scratch.remove()
+
+    def _let_go(self, _: asyncio.Future[int]) -> None:
+        """Once the process is gone its stream must end, though a child of it may hold the pipes open for ever."""
+        self._signal(signal.SIGKILL)
+        loop = asyncio.get_running_loop()
+        for pipe in self._pipes:
+            # What the process wrote before its end is read until then.
+            loop.call_later(LEAVE_S, pipe.close)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    async def _keep_tail(self, stream: asyncio.StreamReader) -> None:
+        rest = b""
+        while data := await stream.read(65536):
+            *lines, rest = (rest + data).split(b"\n")
+            rest = rest[-65536:]
+            self._tail.extend(line.decode("utf-8", "replace") for line in lines)
+        if rest:
+            self._tail.append(rest.decode("utf-8", "replace"))
+
+
+def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
+    """The exit code, once there is one."""
+    loop = asyncio.get_running_loop()
+    gone: asyncio.Future[int] = loop.create_future()
+
+    def settle(code: int) -> None:
+        if not gone.done():
+            gone.set_result(code)
+
+    def wait() -> None:
+        code = spawned.process.wait()
+        with suppress(RuntimeError):  # The loop is closed: nobody asks any more.
+            loop.call_soon_threadsafe(settle, code)
+
+    # Not one of the loop's few threads, which many processes would use up; and a daemon, which holds up no exit.
+    threading.Thread(target=wait, name="evalsi-wait", daemon=True).start()
+    return gone
+
+
+async def attach(spawned: Spawned) -> PackProcess:
+    """Take over the pipes of a started process."""
+    process = spawned.process
+    stdout, stdout_pipe = await _reader(process.stdout)
+    stderr, stderr_pipe = await _reader(process.stderr)
+    loop = asyncio.get_running_loop()
+    stdin_pipe, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
+    writer = asyncio.StreamWriter(stdin_pipe, protocol, stdout, loop)
+    return PackProcess(spawned, StreamTransport(stdout, writer), stderr, (stdin_pipe, stdout_pipe, stderr_pipe))
+
+
+async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+    reader = asyncio.StreamReader(limit=READ_BYTES)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader, transport

@@ -1,0 +1,398 @@
+"""The processes of one pack: work divided among them, and nothing lost when one crashes, hangs or lies.
+
+After a crash what is unanswered is asked again, the suspect flight in halves, so that a poison record ends as one
+error. It must not know what a record means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
+from evalsi_kernel.records.chunks import Chunk, Flight
+from evalsi_kernel.supervision.connection import Answer, RequestFailed, not_bound
+from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.spawning import Spawned
+from evalsi_kernel.supervision.watchdog import watch
+from evalsi_kernel.supervision.worker import Worker, start_worker
+from evalsi_protocol.errors import WireError
+
+MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
+MAX_POISON = 10
+AGGREGATE_TRIES = 2
+AGGREGATE_FACTOR = 10
+"""The score of the whole may take so many times as long as that of a record."""
+BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+class Pool:
+    """The running processes of one pack, all with the same evaluators open.
+
+    Args:
+        launch: how one of them starts.
+        openings: the evaluators to open.
+        limits: what they may use.
+        first: the first process, when it was spawned before.
+        answer: serves what they ask for.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        openings: Sequence[Opening],
+        limits: PoolLimits,
+        first: Spawned | None = None,
+        answer: Answer = not_bound,
+    ) -> None:
+        self.launch = launch
+        self.limits = limits
+        self.restarts = 0
+        self.replacements = 0
+        self._first = first
+        self._answer = answer
+        self._openings = list(openings)
+        self._queue: deque[Flight] = deque()
+        self._changed = asyncio.Condition()
+        self._workers: list[Worker] = []
+        self._runners: list[asyncio.Task[None]] = []
+        self._closing = False
+        self._cancelled = False
+        self._broken: WireError | None = None
+        self._poisoned = 0
+        self._barren = 0
+
+    @property
+    def sessions(self) -> tuple[int, ...]:
+        """The sessions that every chunk is scored with."""
+        return tuple(opening.session for opening in self._openings)
+
+    async def start(self) -> list[dict[str, Any]]:
+        """Start the first process; returns what it says of each opened evaluator.
+
+        Raises:
+            PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
+        """
+        worker = await self._start_first()
+        try:
+            described = await self._open(worker)
+        except BaseException:
+            await worker.stop()
+            raise
+        self._runners.append(asyncio.create_task(self._run(worker)))
+        return described
+
+    async def submit(self, chunk: Chunk, sessions: tuple[int, ...] | None = None) -> None:
+        """Queue a chunk; its `unanswered` sinks as outcomes come.
+
+        With `sessions` only these are asked, and only where there is no outcome yet; None asks all of a new chunk.
+        """
+        whole = Flight(chunk, self.sessions if sessions is None else sessions)
+        flights = [whole] if sessions is None else whole.again()
+        if self._broken is not None:
+            await self._give_up(self._broken, flights)
+            return
+        async with self._changed:
+            self._queue.extend(flights)
+            self._changed.notify_all()
+
+    def grow(self) -> None:
+        """Start one more process, if flights wait for one and there may be more."""
+        if len(self._queue) > self.limits.lanes and len(self._runners) < self.limits.processes and not self._closing:
+            self._runners.append(asyncio.create_task(self._run(None)))
+
+    async def aggregate(
+        self, session: int, parts: Callable[[], Iterable[list[Any]]], resamples: int, seed: int
+    ) -> dict[str, Any]:
+        """One score for the whole from the states of a dataset-scope session; asked again once after a crash.
+
+        Args:
+            session: of the evaluator.
+            parts: gives the states from the first on, in the order of the data.
+            resamples: how often to score a resample.
+            seed: of the resampling.
+
+        Raises:
+            RequestFailed: the pack failed, crashed twice, or took too long.
+        """
+        error = WireError("pack.crashed", f"The pack {self.launch.name} is gone.")
+        for _ in range(AGGREGATE_TRIES):
+            worker = await self._living()
+            if worker is None:
+                break
+            try:
+                async with asyncio.timeout(self.limits.record_timeout_s * AGGREGATE_FACTOR):
+                    return await _aggregate(worker, session, parts(), resamples, seed)
+            except TimeoutError:
+                seconds = self.limits.record_timeout_s * AGGREGATE_FACTOR
+                worker.kill(f"took longer than {seconds:g} s to aggregate")
+                raise RequestFailed(too_slow(f"No score of the whole within {seconds:g} s.")) from None
+            except RequestFailed as failure:
+                if not failure.gone:
+                    raise
+                error = WireError("pack.crashed", f"The pack {self.launch.name} {await worker.epitaph()}")
+        raise RequestFailed(self._broken or error, gone=True)
+
+    async def _living(self) -> Worker | None:
+        """A process that can be asked, as soon as there is one; None when there will be none."""
+
+        def living() -> Worker | None:
+            return next((worker for worker in self._workers if not worker.is_over and not worker.fault), None)
+
+        async with self._changed:
+            await self._changed.wait_for(lambda: living() or self._broken is not None or self._closing)
+            return living()
+
+    async def cancel(self, grace_s: float = 0.5) -> None:
+        """Stop asking; what is in flight may still be answered for `grace_s`, then the processes are killed."""
+        self._cancelled = self._closing = True
+        async with self._changed:
+            self._queue.clear()
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.connection.cancel_all()
+        _, late = await asyncio.wait(self._runners, timeout=grace_s) if self._runners else (set(), set())
+        if late:
+            for worker in self._workers:
+                worker.kill("was stopped")
+
+    def abort(self) -> None:
+        """End every process at once; what is unanswered stays so."""
+        self._cancelled = self._closing = True
+        for worker in self._workers:
+            worker.kill("was stopped")
+
+    async def close(self) -> None:
+        """Finish and end every process."""
+        self._closing = True
+        await self._notify()
+        await asyncio.gather(*self._runners, return_exceptions=True)
+
+    async def _start_first(self) -> Worker:
+        """Start the first process; when it cannot even load, its environment is made anew, once."""
+        rebuild = self.launch.rebuild
+        try:
+            return await start_worker(self.launch, self._first, self._answer)
+        except PackError as error:
+            if rebuild is None or error.code not in MAYBE_THE_ENVIRONMENT:
+                raise
+        from anyio import to_thread  # Rare enough to wait for.
+
+        self.launch = await to_thread.run_sync(rebuild)
+        return await start_worker(self.launch, answer=self._answer)
+
+    # -- one process ----------------------------------------------------------------------------------------------
+
+    async def _run(self, worker: Worker | None) -> None:
+        try:
+            await self._run_until_over(worker)
+        except Exception as error:
+            # Nobody awaits this task before the end: without an answer for each record the run would wait for ever.
+            message = f"The kernel failed while it ran the pack {self.launch.name}: {type(error).__name__}: {error}"
+            await self._give_up(WireError("kernel.internal", message, "Report it.", "kernel"))
+            raise
+
+    async def _run_until_over(self, worker: Worker | None) -> None:
+        while worker is not None or (not self._closing and self._broken is None):
+            if worker is None:
+                worker = await self._start_again()
+                if worker is None:
+                    return
+            self._workers.append(worker)
+            await self._notify()
+            try:
+                await self._feed(worker)
+                if not self._cancelled:
+                    await self._recover(worker)
+            except Exception:
+                await self._requeue(worker.flights)
+                raise
+            finally:
+                self._workers.remove(worker)
+                await worker.stop()
+            worker = None
+
+    async def _start_again(self) -> Worker | None:
+        await asyncio.sleep(BACK_OFF_S[min(self._barren, len(BACK_OFF_S) - 1)])
+        try:
+            worker = await start_worker(self.launch, answer=self._answer)
+            try:
+                await self._open(worker)
+            except BaseException:
+                await worker.stop()
+                raise
+        except EvalsiError as error:
+            self._barren += 1
+            if self._barren > len(BACK_OFF_S):
+                await self._give_up(error.to_wire())
+                return None
+            return await self._start_again() if not self._closing else None
+        return worker
+
+    async def _open(self, worker: Worker) -> list[dict[str, Any]]:
+        limits = self.limits
+        try:
+            return await worker.open(self._openings, limits.concurrency, limits.record_timeout_s)
+        except RequestFailed as failure:
+            raise ConfigError(failure.error.message, failure.error.mend, code=failure.error.code) from failure
+
+    async def _feed(self, worker: Worker) -> None:
+        watching = asyncio.create_task(watch(worker, self.limits.record_timeout_s))
+        lanes = [asyncio.create_task(self._lane(worker)) for _ in range(self.limits.lanes)]
+        waking = asyncio.create_task(self._wake_when_over(worker))
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for task in (watching, waking, *lanes):
+                task.cancel()
+            await asyncio.gather(watching, waking, *lanes, return_exceptions=True)
+
+    async def _lane(self, worker: Worker) -> None:
+        while (flight := await self._next(worker)) is not None:
+            try:
+                await worker.score(flight)
+            except RequestFailed as failure:
+                if failure.gone:
+                    return
+                await self._landed(worker, flight)
+                await self._refused(flight, failure.error)
+            else:
+                self._barren = 0
+                await self._landed(worker, flight)
+                self._close_gaps(flight)
+            if self._is_bloated(worker):
+                return
+
+    async def _next(self, worker: Worker) -> Flight | None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._may_take(worker) or self._is_done(worker))
+            if self._is_done(worker):
+                return None
+            flight = self._queue.popleft()
+            worker.flights.append(flight)
+            return flight
+
+    def _may_take(self, worker: Worker) -> bool:
+        """Whether this process can be given the next flight; a suspect one goes alone."""
+        if not self._queue:
+            return False
+        return not worker.flights or not (self._queue[0].suspect or any(flight.suspect for flight in worker.flights))
+
+    def _is_done(self, worker: Worker) -> bool:
+        finished = self._closing and not self._queue
+        return worker.is_over or self._cancelled or bool(worker.fault) or finished
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _landed(self, worker: Worker, flight: Flight) -> None:
+        async with self._changed:
+            worker.flights.remove(flight)
+            self._changed.notify_all()
+
+    async def _wake_when_over(self, worker: Worker) -> None:
+        await worker.connection.is_over.wait()
+        await self._notify()
+
+    def _is_bloated(self, worker: Worker) -> bool:
+        limit = self.limits.memory_bytes
+        if not limit or worker.process is None or not worker.is_due_for_weighing():
+            return bool(worker.fault)
+        if not worker.fault and worker.process.resident_bytes() > limit:
+            worker.fault = f"held more than {limit / 1e6:,.0f} MB"
+        return bool(worker.fault)
+
+    # -- after a fault --------------------------------------------------------------------------------------------
+
+    async def _recover(self, worker: Worker) -> None:
+        flights = worker.flights
+        if not worker.is_over and not flights:
+            self.replacements += bool(worker.fault)
+            return
+        self.restarts += 1
+        epitaph = await worker.epitaph()
+        if worker.timed_out is not None:
+            flight, session, index = worker.timed_out
+            error = too_slow(f"No answer for this record within {self.limits.record_timeout_s:g} s.")
+            flight.chunk.put(session, index, ("error", error.to_body()))
+            again = [part for flight in flights for part in flight.again()]
+        else:
+            again = [part for flight in flights[1:] for part in flight.again()]
+            again = self._halved(flights[0], epitaph) + again if flights else again
+        await self._requeue(again)
+
+    def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
+        pairs = suspect.open_pairs()
+        if len(pairs) != 1:
+            return suspect.halves()
+        session, index = pairs[0]
+        error = WireError(
+            "pack.crashed",
+            f"The pack {self.launch.name} {epitaph}",
+            "See whether the record is unusual; the others were scored.",
+            "pack",
+        )
+        suspect.chunk.put(session, index, ("error", error.to_body()))
+        self._poisoned += 1
+        if self._poisoned >= MAX_POISON:
+            self._broken = WireError(
+                "pack.crashed",
+                f"The pack {self.launch.name} crashed on {self._poisoned} records and is not asked any more.",
+                f"Run `evalsi doctor {self.launch.name}`.",
+                "pack",
+            )
+        return []
+
+    async def _refused(self, flight: Flight, error: WireError) -> None:
+        if self._cancelled:
+            return
+        pairs = flight.open_pairs()
+        if len(pairs) == 1:
+            session, index = pairs[0]
+            flight.chunk.put(session, index, ("error", error.to_body()))
+        else:
+            await self._requeue(flight.halves())
+
+    def _close_gaps(self, flight: Flight) -> None:
+        for session, index in flight.open_pairs() if flight.chunk.unanswered else ():
+            message = "The pack finished without an answer for this record"
+            message += f"; {flight.fault}." if flight.fault else "."
+            error = WireError("pack.no_answer", message, "Mend the pack.")
+            flight.chunk.put(session, index, ("error", error.to_body()))
+
+    async def _requeue(self, flights: list[Flight]) -> None:
+        if self._broken is not None:
+            await self._give_up(self._broken, flights)
+            return
+        async with self._changed:
+            self._queue.extendleft(reversed(flights))
+            self._changed.notify_all()
+
+    async def _give_up(self, error: WireError, flights: Sequence[Flight] = ()) -> None:
+        """Answer everything that is queued, now and later, with this error."""
+        self._broken = error
+        async with self._changed:
+            queued = [*flights, *self._queue]
+            self._queue.clear()
+            self._changed.notify_all()
+        for flight in queued:
+            for session, index in flight.open_pairs():
+                flight.chunk.put(session, index, ("error", error.to_body()))
+
+
+def too_slow(message: str) -> WireError:
+    """The error for what took too long."""
+    mend = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
+    return WireError("pack.timeout", message, mend, "pack")
+
+
+async def _aggregate(
+    worker: Worker, session: int, parts: Iterable[list[Any]], resamples: int, seed: int
+) -> dict[str, Any]:
+    for part in parts:
+        await worker.connection.request("aggregate", {"session": session, "states": part, "more": True})
+    last = {"session": session, "states": [], "more": False, "resamples": resamples, "seed": seed}
+    return await worker.connection.request("aggregate", last)

@@ -1,0 +1,110 @@
+"""Starts the operating-system process of a pack: its group, its scratch folder, its variables, its limits.
+
+It needs no event loop, so that a pack can start up while the kernel is still loading. It must not know the protocol.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+
+from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.scratch import Scratch, make_scratch
+
+PIPE_BYTES = 1 << 20
+PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
+
+
+class Spawned(NamedTuple):
+    """A started process that nobody talks to yet."""
+
+    process: subprocess.Popen[bytes]
+    scratch: Scratch
+
+    def kill(self) -> None:
+        """End its whole group at once, and take its scratch folder away."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+        self.scratch.remove()
+
+
+def spawn(launch: Launch) -> Spawned:
+    """Start the process of a launch.
+
+    Raises:
+        PackEnvironmentError: the program cannot be started.
+    """
+    command = launch.command
+    assert command is not None
+    scratch = make_scratch()
+    try:
+        process = subprocess.Popen(
+            list(command.argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=command.cwd or scratch.folder,
+            env=_variables(launch, scratch.folder),
+            start_new_session=True,
+        )
+    except BaseException as error:
+        scratch.remove()
+        if not isinstance(error, OSError):
+            raise
+        raise PackEnvironmentError(
+            f"The pack {launch.name} cannot be started: {error}.",
+            f"Run `evalsi doctor {launch.name}`.",
+            code="environment.broken",
+        ) from error
+    _widen_pipes(process)
+    _limit(process.pid, command.memory_limit_bytes)
+    return Spawned(process, scratch)
+
+
+def _variables(launch: Launch, scratch: str) -> dict[str, str]:
+    command = launch.command
+    assert command is not None
+    if command.whole_environment:
+        variables = dict(os.environ)
+    else:
+        variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
+        variables["TMPDIR"] = scratch
+    return variables | {"PYTHONHASHSEED": "0"} | dict(command.variables)
+
+
+def _widen_pipes(process: subprocess.Popen[bytes]) -> None:
+    """Make a window of frames fit, so that neither side waits for the other to take one up (Linux; elsewhere not)."""
+    if sys.platform != "linux":
+        return
+    import fcntl  # Not on every system.
+
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        # A user has so many megabytes for all pipes together; beyond that they are narrow, which costs some speed.
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _limit(pid: int, memory_limit_bytes: int) -> None:
+    """Set limits from outside, so that they hold whatever the pack is written in (Linux; elsewhere none)."""
+    if sys.platform != "linux":
+        return
+    import resource  # Not on every system.
+
+    with suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        if memory_limit_bytes:
+            # This process may itself be limited to less, and nobody may give more than he has.
+            own = resource.getrlimit(resource.RLIMIT_AS)[1]
+            limit = memory_limit_bytes if own == resource.RLIM_INFINITY else min(memory_limit_bytes, own)
+            resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))

@@ -1,0 +1,62 @@
+"""Watches one pack process: when nothing comes back for too long it asks which record hangs, and ends the process.
+
+It must not know what happens afterwards; the pool recovers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from evalsi_kernel.records.chunks import Flight
+from evalsi_kernel.supervision.connection import RequestFailed
+from evalsi_kernel.supervision.worker import Worker
+
+PING_S = 2.0
+
+
+async def watch(worker: Worker, record_timeout_s: float) -> None:
+    """Run beside a worker until it is over; kills it when a record takes longer than `record_timeout_s`."""
+    while not worker.is_over:
+        waited_s = monotonic() - worker.progress_at
+        if not worker.flights or worker.connection.asks_open:
+            worker.progress_at = monotonic()
+            waited_s = 0.0
+        if waited_s < record_timeout_s:
+            await asyncio.sleep(min(record_timeout_s - waited_s, 1.0))
+            continue
+        await _examine(worker, record_timeout_s)
+
+
+async def _examine(worker: Worker, record_timeout_s: float) -> None:
+    before = worker.progress_at
+    ping_s = min(PING_S, record_timeout_s)
+    try:
+        answer = await asyncio.wait_for(worker.connection.request("ping", {}), ping_s)
+    except TimeoutError:
+        worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
+        await worker.connection.is_over.wait()
+        return
+    except RequestFailed:
+        return
+    if worker.progress_at != before:
+        return
+    for running in answer.get("running", ()):
+        found = _locate(worker, running)
+        if found is not None and running.get("ms", 0) >= record_timeout_s * 1000 * 0.9:
+            worker.timed_out = found
+            worker.kill(f"took longer than {record_timeout_s:g} s for one record")
+            await worker.connection.is_over.wait()
+            return
+    worker.progress_at = monotonic()
+
+
+def _locate(worker: Worker, running: dict[str, Any]) -> tuple[Flight, int, int] | None:
+    """The flight, session and index in its chunk of what the pack says it is doing."""
+    flight = worker.flight_of(running.get("request"))
+    position, session = running.get("index"), running.get("session")
+    if flight is None or type(position) is not int or type(session) is not int:
+        return None
+    index = position if flight.indices is None else flight.indices[position]
+    return flight, session, index

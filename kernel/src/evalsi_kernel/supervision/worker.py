@@ -1,0 +1,207 @@
+"""One live pack: started, greeted, its evaluators open, its health watched.
+
+It must not know how work is divided; the pool does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from evalsi_kernel.errors import PackError
+from evalsi_kernel.records.chunks import Flight
+from evalsi_kernel.supervision.connection import Answer, Connection, RequestFailed, not_bound
+from evalsi_kernel.supervision.launch import Launch, Opening
+from evalsi_kernel.supervision.pack_process import PackProcess, attach
+from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.transports import MemoryTransport, Transport
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import pack_map
+
+WEIGH_EVERY_S = 0.1
+GOODBYE_S = 1.0
+
+
+class Worker:
+    """A pack that answered hello. Use `start_worker`."""
+
+    def __init__(self, launch: Launch, connection: Connection, process: PackProcess | None) -> None:
+        self.launch = launch
+        self.connection = connection
+        self.process = process
+        self.flights: list[Flight] = []
+        self.fault = ""
+        self.timed_out: tuple[Flight, int, int] | None = None
+        self.progress_at = monotonic()
+        self._weighed_at = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be asked."""
+        return self.connection.is_over.is_set()
+
+    async def describe(self) -> dict[str, Any]:
+        """What the pack says of itself and its evaluators."""
+        return await self.connection.request("describe", {})
+
+    async def open(
+        self, openings: Sequence[Opening], concurrency: int, record_timeout_s: float
+    ) -> list[dict[str, Any]]:
+        """Open the evaluators; returns what the pack says of each.
+
+        Raises:
+            RequestFailed: a param was refused, or the pack is gone.
+            PackError: `pack.changed`; an evaluator is of another version than was planned.
+        """
+        described = []
+        for opening in openings:
+            body = {
+                "session": opening.session,
+                "evaluator": opening.evaluator,
+                "params": dict(opening.params),
+                "concurrency": concurrency,
+                "record_timeout_s": record_timeout_s,
+            }
+            said = (await self.connection.request("open", body)).get("evaluator", {})
+            if opening.version not in ("", str(said.get("version"))):
+                raise PackError(
+                    f"The pack {self.launch.name} has {opening.evaluator} in version {said.get('version')}, "
+                    f"and its plugin.toml says {opening.version}.",
+                    "Write plugin.toml again, or update the pack: evalsi plugins update.",
+                    code="pack.changed",
+                )
+            described.append(said)
+        return described
+
+    async def score(self, flight: Flight) -> None:
+        """Ask for the outcomes of a flight, which is among `flights`, and wait for all of them.
+
+        Raises:
+            RequestFailed: the pack failed the request or is gone; the flight knows what is still open.
+        """
+
+        def take(items: list[Any], runs: list[Any]) -> None:
+            self.progress_at = monotonic()
+            flight.take(items)
+            flight.take_runs(runs)
+
+        body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
+        if len(self.flights) < 2:
+            self.progress_at = monotonic()
+        pending = await self.connection.start_request("score", body, take)
+        flight.request_id = pending.id
+        await pending.answer
+
+    def is_due_for_weighing(self) -> bool:
+        """Whether it is time to look at the memory again: after every request, but at most ten times a second."""
+        now = monotonic()
+        if now - self._weighed_at < WEIGH_EVERY_S:
+            return False
+        self._weighed_at = now
+        return True
+
+    def kill(self, fault: str) -> None:
+        """End the pack at once, because of this fault; whoever waits for it is told."""
+        self.fault = self.fault or fault
+        if self.process is not None:
+            self.process.kill()
+        else:
+            self.connection.close_writing()
+            self.connection.abort(fault)
+
+    def flight_of(self, request_id: object) -> Flight | None:
+        """The flight that a request of ours asked for."""
+        return next((flight for flight in self.flights if flight.request_id == request_id), None)
+
+    async def epitaph(self) -> str:
+        """How the pack ended, with the last lines it wrote."""
+        violation = self.connection.violation
+        if violation:
+            self.kill(violation)
+        if self.process is None:
+            return self.fault or self.connection.ending
+        ended = await self.process.end_of_life()
+        tail = self.process.stderr_tail
+        return (self.fault or ended) + (f"; it wrote:\n{tail}" if tail else "")
+
+    async def stop(self) -> None:
+        """Say goodbye and end the pack; bounded, whatever state it is in."""
+        if not self.is_over:
+            try:
+                await asyncio.wait_for(self.connection.request("bye", {}), GOODBYE_S)
+            except (TimeoutError, RequestFailed):
+                self.fault = self.fault or "did not answer bye"
+        self.connection.close_writing()
+        if self.process is not None:
+            await self.process.stop()
+        await self.connection.close()
+
+
+async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: Answer = not_bound) -> Worker:
+    """Start a pack, unless its process was spawned before, and greet it; `answer` serves what it asks for.
+
+    Raises:
+        PackEnvironmentError: it cannot be started at all.
+        PackError: it ended, refused or kept silent before it answered hello.
+    """
+    transport, process = await _transport(launch, spawned)
+    guarded = launch.guard(answer) if launch.guard else answer
+    worker = Worker(launch, Connection(transport, guarded), process)
+    try:
+        await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
+    except RequestFailed as failure:
+        if failure.gone:
+            raise await _ended_at_start(worker, failure.error) from failure
+        await worker.stop()
+        raise PackError(
+            f"The pack {launch.name} refused to start: {failure.error.message}",
+            failure.error.mend,
+            code=failure.error.code,
+        ) from failure
+    except TimeoutError as error:
+        worker.kill("")
+        await worker.stop()
+        raise PackError(
+            f"The pack {launch.name} did not answer within {launch.start_timeout_s:g} s of its start.",
+            "See whether its import hangs.",
+            code="pack.start_timeout",
+        ) from error
+    except BaseException:
+        worker.kill("")
+        await worker.stop()
+        raise
+    return worker
+
+
+async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
+    name = worker.launch.name
+    if error.code != "protocol.eof":
+        worker.kill("")
+        tail = worker.process.stderr_tail if worker.process else ""
+        await worker.stop()
+        return PackError(
+            f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.mend, code=error.code
+        )
+    epitaph = await worker.epitaph()
+    await worker.stop()
+    return PackError(
+        f"The pack {name} could not start: it {epitaph}", f"Run `evalsi doctor {name}`.", code="pack.start_failed"
+    )
+
+
+async def _transport(launch: Launch, spawned: Spawned | None) -> tuple[Transport, PackProcess | None]:
+    if launch.command is not None:
+        process = await attach(spawned or spawn(launch))
+        return process.transport, process
+    if launch.connect is not None:
+        return await launch.connect(), None
+    memory = MemoryTransport()
+    assert launch.serve is not None
+    thread = threading.Thread(
+        target=launch.serve, args=(memory.pack_channel,), name=f"evalsi-{launch.name}", daemon=True
+    )
+    thread.start()
+    return memory, None
