@@ -159,6 +159,16 @@ def test_format_json_is_json_without_nan_and_holds_findings(tmp_path: Path) -> N
     assert found["findings"] == []
 
 
+def test_a_results_file_is_data_that_is_scored_again_to_the_same_numbers(tmp_path: Path) -> None:
+    words = ["--evaluators", "exact-match,numeric-match,latency,corpus-bleu", "--quiet", "--output"]
+    first, again = tmp_path / "first.json", tmp_path / "again.json"
+    assert evalsi("eval", "--data", QA, *words, first).code == 0
+    assert evalsi("eval", "--data", first, *words, again).code == 0
+    one, other = json.loads(first.read_text("utf-8")), json.loads(again.read_text("utf-8"))
+    for part in ("summaries", "results", "records"):
+        assert one[part] == other[part]
+
+
 def test_format_markdown_is_a_markdown_table() -> None:
     done = evalsi("eval", "--data", QA, "--evaluators", "exact-match", "--format", "markdown")
     assert "| metric | n | mean | 95% CI | skipped | errors |" in done.out

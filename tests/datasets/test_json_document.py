@@ -34,6 +34,27 @@ def test_an_object_gives_its_one_list_of_objects_wherever_it_stands(qa: Path) ->
     assert read(qa).numbered == [(1, {"a": 1})]
 
 
+RESULTS = (
+    '{"schema_version": 1, "manifest": {}, "summaries": [{"metric": "m"}], "results": [{"record_id": "q1"}], '
+    '"records": %s}'
+)
+
+
+def test_of_a_results_file_the_records_are_read(qa: Path) -> None:
+    qa.write_text(RESULTS % '[{"id": "q1", "output": "x"}]')
+    assert read(qa).numbered == [(1, {"id": "q1", "output": "x"})]
+    qa.write_text(RESULTS % "[]")
+    assert read(qa).numbered == []
+
+
+def test_the_trials_of_a_run_s_records_are_told_apart(qa: Path) -> None:
+    records = [{"id": "q1", "provenance": {"run": {"trial": trial}}} for trial in (1, 2, 3)]
+    qa.write_text(RESULTS % json.dumps([*records, {"id": "q2", "provenance": {"run": None}}, {"id": "q3"}]))
+    assert [row["id"] for row in read(qa).rows] == ["q1", "q1@2", "q1@3", "q2", "q3"]
+    qa.write_text(json.dumps(records))
+    assert [row["id"] for row in read(qa).rows] == ["q1"] * 3
+
+
 @pytest.mark.parametrize("text", ["", " \n", "[]", '{"data": []}'])
 def test_a_document_without_elements_gives_no_row(qa: Path, text: str) -> None:
     qa.write_text(text)

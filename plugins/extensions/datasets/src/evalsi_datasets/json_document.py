@@ -1,6 +1,7 @@
 """Owns JSON documents: an array of objects, or an object that holds one list of objects, read an element at a time.
 
-What JSON is and what of it is refused belongs to `strict_json`.
+Of a results file the records are read, to be scored again. What JSON is and what of it is refused belongs to
+`strict_json`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .strict_json import JsonFault, kind_of, read_listed, read_value
 from .text_window import TextWindow
 
 _NUMBER_SO_FAR = re.compile(r"[\d.eE+-]+")
+_OF_RESULTS = ["schema_version", "manifest", "summaries"]
+"""The first names of a results file, whose records are under `records`."""
 _RECORDS = 'Write an array of objects, or an object that holds one, such as {"data": [{"input": "…"}]}.'
 
 
@@ -55,7 +58,8 @@ class JsonDocument(FileSource):
                 continue
             window.at += 1
             first = window.next_character()
-            if first != "{":
+            is_results = names[: len(_OF_RESULTS)] == _OF_RESULTS
+            if first != "{" or (is_results and name != "records"):
                 has_empty = has_empty or first == "]"
                 for _ in self._elements(window, f'"{name}", '):
                     pass
@@ -67,7 +71,7 @@ class JsonDocument(FileSource):
                     "Keep one of them in the file.",
                 )
             records = name
-            yield from self._rows(window)
+            yield from map(_with_trials_apart, self._rows(window)) if is_results else self._rows(window)
         self._end(window, "object", "If each line holds an object of its own, name the file .jsonl.")
         if records is None and not has_empty:
             among = f" among {', '.join(names[:10])}" if names else ""
@@ -176,3 +180,17 @@ class JsonDocument(FileSource):
             f"{self.name}, {where}: the file is cut off here, before its last bracket.",
             "Write it again, or fetch it whole.",
         )
+
+
+def _with_trials_apart(chunk: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+    """Rows of a run's results, where each trial has the id of its record: those of the second become `id@2`."""
+    return [
+        (number, {**row, "id": f"{row['id']}@{trial}"} if (trial := _trial(row)) > 1 else row) for number, row in chunk
+    ]
+
+
+def _trial(row: Row) -> int:
+    origin = row.get("provenance")
+    run = origin.get("run") if isinstance(origin, dict) else None
+    trial = run.get("trial") if isinstance(run, dict) else None
+    return trial if type(trial) is int and "id" in row else 1
