@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError, PackError
-from evalsi_kernel.supervision.launch import Command, Launch, PoolLimits
-from evalsi_kernel.supervision.pool import MAX_POISON
-from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, launch_raw, score
+from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
+from evalsi_kernel.supervision.pool import MAX_POISON, Pool
+from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, launch_raw, score
 
 
 def test_what_a_pack_prints_to_stdout_breaks_nothing() -> None:
@@ -45,6 +45,30 @@ def test_a_record_that_hangs_ends_as_one_error_after_its_time(evaluator: str) ->
     outcome = column[1]
     assert outcome is not None
     assert outcome[1]["code"] in ("pack.timeout", "pack.crashed")
+
+
+@pytest.mark.parametrize("evaluator", ["hang_on_bad", "hang_hard_on_bad", "crash_on_bad"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_record_that_stops_one_evaluator_is_asked_of_the_others_and_never_again_of_that_one(
+    evaluator: str, place: int
+) -> None:
+    evaluators = ["shout", "raise_on_bad"]
+    evaluators.insert(place, evaluator)
+
+    async def work() -> tuple[list[list[str]], int]:
+        openings = [Opening(session, name) for session, name in enumerate(evaluators, 1)]
+        pool, chunk = Pool(launch(), openings, PoolLimits(record_timeout_s=0.5)), chunk_of(["good", "bad", "good"])
+        await pool.start()
+        try:
+            await answered(pool, chunk)
+            return [kinds(chunk.columns[session]) for session in pool.sessions], pool.restarts
+        finally:
+            await pool.close()
+
+    columns, restarts = bounded(work)
+    expected = {"shout": ["scored"] * 3}
+    assert columns == [expected.get(name, ["scored", "error", "scored"]) for name in evaluators]
+    assert restarts <= 5
 
 
 def test_a_pack_that_leaks_is_replaced_and_loses_nothing() -> None:

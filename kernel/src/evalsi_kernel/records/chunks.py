@@ -117,7 +117,7 @@ class Flight:
             that the next crash tells more.
     """
 
-    __slots__ = ("answered_before", "chunk", "fault", "indices", "request_id", "sessions", "suspect")
+    __slots__ = ("chunk", "fault", "indices", "request_id", "sessions", "suspect")
 
     def __init__(
         self, chunk: Chunk, sessions: tuple[int, ...], indices: list[int] | None = None, *, suspect: bool = False
@@ -128,8 +128,6 @@ class Flight:
         self.request_id = 0
         self.fault = ""
         self.suspect = suspect
-        # Pairs that an earlier process had answered, and that come along when their record is asked again.
-        self.answered_before: set[tuple[int, int]] = set()
 
     @property
     def size(self) -> int:
@@ -162,7 +160,7 @@ class Flight:
             if previous is None:
                 column[index] = (kind, payload)
                 fresh += 1
-            elif not self._is_repeat(session, index):
+            else:
                 column[index] = ("error", _ANSWERED_TWICE.to_body())
         self.chunk.answered(fresh)
 
@@ -217,12 +215,6 @@ class Flight:
             self.take([[session, place, *outcome] for place, outcome in enumerate(outcomes, start)])
         return end - start == count
 
-    def _is_repeat(self, session: int, index: int) -> bool:
-        if (session, index) in self.answered_before:
-            self.answered_before.discard((session, index))
-            return True
-        return False
-
     def open_pairs(self) -> list[tuple[int, int]]:
         """The pairs of session and index that have no outcome yet, in the order of the records."""
         indices = range(len(self.chunk.ids)) if self.indices is None else self.indices
@@ -230,15 +222,12 @@ class Flight:
         return [(session, index) for index in indices for session in self.sessions if columns[session][index] is None]
 
     def again(self) -> list[Flight]:
-        """What is still to be asked, as one flight, or none."""
-        pairs = self.open_pairs()
-        return [self._of(pairs, suspect=False)] if pairs else []
+        """What is still to be asked."""
+        return self._asking(self.open_pairs(), suspect=False)
 
     def halves(self) -> list[Flight]:
         """What is still to be asked, cut in two by records, or by sessions when one record is left."""
         pairs = self.open_pairs()
-        if len(pairs) < 2:
-            return [self._of(pairs, suspect=True)] if pairs else []
         indices = sorted({index for _, index in pairs})
         if len(indices) > 1:
             middle = indices[len(indices) // 2]
@@ -246,15 +235,17 @@ class Flight:
         else:
             middle = len(pairs) // 2
             parts = (pairs[:middle], pairs[middle:])
-        return [self._of(part, suspect=True) for part in parts]
+        return [flight for part in parts for flight in self._asking(part, suspect=True)]
 
-    def _of(self, pairs: list[tuple[int, int]], *, suspect: bool) -> Flight:
-        sessions = tuple(session for session in self.sessions if any(pair[0] == session for pair in pairs))
-        indices = sorted({index for _, index in pairs})
-        part = Flight(self.chunk, sessions, indices, suspect=suspect)
-        wanted = set(pairs)
-        part.answered_before = {(session, index) for session in sessions for index in indices} - wanted
-        return part
+    def _asking(self, pairs: list[tuple[int, int]], *, suspect: bool) -> list[Flight]:
+        """Flights that ask for these pairs and no other: one that hung, or ended the process, would do so again."""
+        lacking: dict[int, list[int]] = {}
+        for session, index in pairs:
+            lacking.setdefault(index, []).append(session)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for index, sessions in lacking.items():
+            alike.setdefault(tuple(sessions), []).append(index)
+        return [Flight(self.chunk, sessions, indices, suspect=suspect) for sessions, indices in alike.items()]
 
 
 def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:
