@@ -46,7 +46,7 @@ def test_doctor_starts_a_pack_and_compares_it_with_its_manifest() -> None:
 
 
 def test_version_is_one_line_or_json() -> None:
-    assert evalsi("version").out == "evalsi 0.4.0\n"
+    assert evalsi("version").out == evalsi("--version").out == "evalsi 0.4.0\n"
     assert json.loads(evalsi("version", "--format", "json").out)["protocol"] == [1]
 
 

@@ -71,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words[:1] == ["--version"]:
+        words = ["version", *words[1:]]  # As other tools have it.
     is_completing = "_ARGCOMPLETE" in os.environ
     # While the shell completes, what was typed so far stands there and not among the arguments.
     parser = build_parser(first_word(os.environ.get("COMP_LINE", "").split()[1:] if is_completing else words))
