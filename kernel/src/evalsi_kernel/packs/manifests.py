@@ -24,7 +24,6 @@ from evalsi_kernel.packs.pack_info import (
     RECORD_TIMEOUT_S,
     EvaluatorInfo,
     Kind,
-    OutputInfo,
     PackInfo,
     Scope,
     Workers,
@@ -106,36 +105,13 @@ class Manifest(Table):
 
     def to_pack(self, folder: Path) -> PackInfo:
         """The pack, as the rest of the kernel knows it."""
-        evaluators = tuple(
-            EvaluatorInfo(
-                one.name,
-                self.name,
-                one.version,
-                one.summary,
-                one.scope,
-                tuple(one.needs),
-                tuple(one.asks),
-                tuple(OutputInfo(**output.model_dump()) for output in one.outputs),
-                one.params,
-            )
-            for one in self.evaluators
-        )
-        run = self.run
+        evaluators = [EvaluatorInfo.from_dict({**one.model_dump(), "pack": self.name}) for one in self.evaluators]
         return PackInfo(
-            self.name,
-            self.version,
-            self.summary,
-            self.protocol,
-            folder,
-            run.module,
-            run.workers,
-            run.record_timeout_s,
-            run.memory_mb,
-            evaluators,
-            self.wraps,
-            run.runtime,
-            run.options,
-            self.permissions.model_dump(exclude_defaults=True),
+            **self.model_dump(include={"name", "version", "summary", "protocol", "wraps"}),
+            **self.run.model_dump(),
+            folder=folder,
+            evaluators=tuple(evaluators),
+            permissions=self.permissions.model_dump(exclude_defaults=True),
         )
 
 
