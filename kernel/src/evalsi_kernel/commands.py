@@ -23,31 +23,24 @@ class Toolkit(Protocol):
 
     def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
         """Add `--judge-…`, `--embed-…`, `--no-cache` and `--dry-run`."""
-        ...
 
     def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
         """The models that those flags and their variables name; raises `UsageError`."""
-        ...
 
     def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
         """Read `--evaluators`; raises `UsageError`."""
-        ...
 
     def listening(self, *, total: int | None = None, quiet: bool = False) -> AbstractContextManager[Listener]:
         """Who shows progress and notes on standard error until the context is left; `quiet` shows nothing."""
-        ...
 
     def as_json(self, value: Any) -> str:
         """The value as indented JSON, in characters that standard output has."""
-        ...
 
     def preview_text(self, preview: Preview) -> str:
         """What a dry run foresees, for a person."""
-        ...
 
     def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
         """Print an evaluation's findings and its error to standard error; returns the exit code that they stand for."""
-        ...
 
 
 class Command(Protocol):
@@ -59,7 +52,6 @@ class Command(Protocol):
         A command of several actions adds them with `parser.add_subparsers(dest="action")`, so that a mistaken flag is
         met with the nearest one of its action.
         """
-        ...
 
     def run(self, options: argparse.Namespace) -> int:
         """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed, or what `Toolkit.tell` gives.
@@ -67,4 +59,3 @@ class Command(Protocol):
         Raises:
             EvalsiError: it is printed with its mend, and becomes exit code 1, or 2 for a `UsageError`.
         """
-        ...

@@ -102,7 +102,6 @@ class Target(Protocol):
 
     def bounds(self, given: TargetInput) -> Bounds:
         """The most that this call can take."""
-        ...
 
     async def generate(self, given: TargetInput) -> Generated:
         """Make one call.
@@ -110,8 +109,6 @@ class Target(Protocol):
         Raises:
             ProviderError: it brought no output; its `retry`, `retry_after_s` and `is_final` say what to do.
         """
-        ...
 
     async def close(self) -> None:
         """Let go of connections and processes."""
-        ...

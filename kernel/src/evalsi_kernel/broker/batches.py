@@ -25,14 +25,12 @@ class Batches(Protocol):
             ConfigError: the model's server has no batches.
             CacheError: they cannot be noted, and an interrupted run would lose what is paid for.
         """
-        ...
 
     def question(self, name: str) -> AbstractContextManager[None]:
         """While a question is answered, by one ask or several; what was handed in for it stays on file until its end.
 
         A question that is cancelled has no end: a later run needs what was handed in for it.
         """
-        ...
 
     async def ask(self, ask: Ask, custom_id: str, question: str) -> Reply:
         """The reply to an ask, once a batch that holds it has ended.
@@ -45,15 +43,12 @@ class Batches(Protocol):
         Raises:
             ProviderError: there is none.
         """
-        ...
 
     def stop(self) -> None:
         """Hand in nothing more: the run is about to end."""
-        ...
 
     async def close(self) -> None:
         """Leave batches that have not ended to the provider, on file, and say so; keep what nobody asked for."""
-        ...
 
 
 class KeptReplies:

@@ -81,15 +81,12 @@ class Connector(Protocol):
 
     async def complete(self, ask: Ask) -> Reply:
         """Make one call; raises `ProviderError`."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Make one call for the vectors of some texts; raises `ProviderError`."""
-        ...
 
     async def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 class BatchState(NamedTuple):
@@ -151,15 +148,12 @@ class BatchConnector(Protocol):
         Raises:
             ProviderError: it was refused, or no answer came; it may then be there all the same.
         """
-        ...
 
     async def recent(self, since_s: float) -> Sequence[ListedBatch]:
         """The batches that were made since then, in seconds of Unix time; raises `ProviderError`."""
-        ...
 
     async def state(self, batch_id: str) -> BatchState:
         """Ask how far a batch is; raises `ProviderError`."""
-        ...
 
     def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
         """What became of each ask of a batch that has ended, in any order, each exactly once.
@@ -171,8 +165,6 @@ class BatchConnector(Protocol):
         Raises:
             ProviderError: the results cannot be read at all; asks that were not told yet may be asked for again.
         """
-        ...
 
     async def cancel(self, batch_id: str) -> None:
         """Have the provider work on no further ask; what it has done can be read when it has ended."""
-        ...

@@ -23,16 +23,12 @@ class JudgeCache(Protocol):
 
     async def get(self, digest: str) -> Reply | None:
         """The reply that is kept under a key's digest; None when there is none, or none that can be read."""
-        ...
 
     def put(self, key: JudgeKey, reply: Reply) -> None:
         """Keep a reply, in the place of an older one of the same key. It never waits, and `get` has it at once."""
-        ...
 
     async def written(self) -> bool:
         """Wait until all that was put is kept for other runs; False where some of it never will be."""
-        ...
 
     async def close(self) -> None:
         """Write what is not written yet, and let go; nothing may be asked of the cache after."""
-        ...

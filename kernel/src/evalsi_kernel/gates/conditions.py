@@ -36,7 +36,6 @@ class Condition(Protocol):
         Raises:
             ConditionError: it gives no truth value: a key is missing, types do not fit, or it takes too long.
         """
-        ...
 
 
 class ConditionLanguage(Protocol):
@@ -52,4 +51,3 @@ class ConditionLanguage(Protocol):
         Raises:
             ConfigError: `config.condition`; it is too long, cannot be read, or names what is not declared.
         """
-        ...

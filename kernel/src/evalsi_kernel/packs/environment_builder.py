@@ -32,15 +32,12 @@ class EnvironmentBuilder(Protocol):
         Raises:
             PackEnvironmentError: codes `environment.*`.
         """
-        ...
 
     def about(self) -> str:
         """What builds, for `evalsi doctor`, such as a program's path; raises `PackEnvironmentError` without it."""
-        ...
 
     def walls(self) -> dict[str, bool]:
         """What a pack that was added to a project is kept from here, for `evalsi doctor`: "network" → whether it is."""
-        ...
 
     def absent(self) -> dict[str, tuple[str, ...]]:
         """Full name → evaluators of each pack that was added to the project in this folder, and is not there.
@@ -48,4 +45,3 @@ class EnvironmentBuilder(Protocol):
         Raises:
             ConfigError: what the project says of its packs cannot be read.
         """
-        ...

@@ -17,17 +17,14 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """What it is called in errors and in the manifest."""
-        ...
 
     @property
     def unit(self) -> str:
         """What its numbers count: line, row or element."""
-        ...
 
     @property
     def may_block(self) -> bool:
         """Whether the next chunk may be long in coming (a pipe, a network); it is then awaited in a thread."""
-        ...
 
     def chunks(self) -> Iterator[list[tuple[int, Row]]]:
         """Rows with their 1-based numbers, about 64 kB of text a chunk; read once.
@@ -35,8 +32,6 @@ class Source(Protocol):
         Raises:
             DatasetError: a row cannot be read; the message says where.
         """
-        ...
 
     def sha256(self) -> str | None:
         """Of all the data's bytes, in hex; None where they were not read to their end, or are not the truth."""
-        ...

@@ -29,7 +29,6 @@ class IntervalMethod(Protocol):
     @property
     def name(self) -> str:
         """The name that the interval carries as its method."""
-        ...
 
     def interval(self, sums: "array[float]", counts: "array[float]", level: float, seed: int) -> Interval | None:
         """An interval for sum(sums) / sum(counts), where each position is one independent unit.
@@ -43,7 +42,6 @@ class IntervalMethod(Protocol):
         Returns:
             The interval, or None where the method has none, above all where the units have no spread.
         """
-        ...
 
 
 def wilson(passed: float, n: float, level: float) -> Interval:

@@ -22,19 +22,15 @@ class Transport(Protocol):
 
     async def read(self) -> bytes:
         """Some bytes, at least one; empty when the pack is gone."""
-        ...
 
     def write(self, data: bytes) -> None:
         """Queue bytes to be sent; never waits."""
-        ...
 
     async def drain(self) -> None:
         """Wait until few bytes are queued; raises `ConnectionError` when the pack is gone."""
-        ...
 
     def close_writing(self) -> None:
         """Let the pack see the end of its input."""
-        ...
 
 
 class StreamTransport:
