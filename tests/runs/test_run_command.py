@@ -171,6 +171,17 @@ def test_two_records_of_three_passing_trials_are_no_certainty(tmp_path: Path, ve
         assert summary["ci"] is None or summary["ci"]["low"] < 0.5
 
 
+SLOW = """
+import time
+from evalsi import Output, evaluator
+
+@evaluator(name="slow", version=1, needs=["output"], outputs=[Output(kind="pass")])
+def slow(record):
+    time.sleep(0.02)
+    return True
+"""
+
+
 def test_a_run_that_is_decided_stops_and_says_what_it_saved(tmp_path: Path, vendor: Provider) -> None:
     rows = [{"id": f"r{number}", "question": f"Question {number}?", "answer": "Lisbon"} for number in range(400)]
     gates = [{"metric": "exact-match", "min": 0.5}]
@@ -182,6 +193,23 @@ def test_a_run_that_is_decided_stops_and_says_what_it_saved(tmp_path: Path, vend
     assert stopped["of"] == 400
     assert stopped["saved"] == 400 - stopped["items"] > 0
     assert vendor.calls == stopped["items"]
+
+
+def test_answers_do_not_run_far_ahead_of_slow_scores_that_may_end_the_run(tmp_path: Path, vendor: Provider) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    rows = [{"id": f"r{number}", "question": f"Question {number}?", "answer": "Lisbon"} for number in range(400)]
+    gates = [{"metric": "slow", "min": 0.5}]
+    write_spec(
+        tmp_path,
+        model_of(vendor, max_concurrency=1),
+        rows,
+        evaluators=[{"ref": "./slow.py:slow"}],
+        gates=gates,
+        stop_when_decided=True,
+    )
+    assert run(tmp_path).code == 0
+    # All of it passes, so a dozen scores decide; as many answers wait as the evaluator may have in flight, 16.
+    assert vendor.calls == results(tmp_path)["manifest"]["stopped_early"]["items"] < 50
 
 
 def test_what_the_ci_says_of_the_code_is_in_the_manifest(tmp_path: Path, vendor: Provider) -> None:

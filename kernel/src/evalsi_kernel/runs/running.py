@@ -204,6 +204,7 @@ class Running:
             conditions=prepared.conditions,
             pools=ready.pools,
             at_once=at_once,
+            may_end_early=self._following is not None,
             progress=progress,
             broker=ready.broker,
             on_scored=attempt.scored,

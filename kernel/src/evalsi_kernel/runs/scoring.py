@@ -61,6 +61,7 @@ class Scoring:
         conditions: session → when it scores; the others always do.
         pools: of their packs, started.
         at_once: calls to the target at once; so many answers may come together.
+        may_end_early: whether scores may end the run: then answers run ahead of them only as far as packs have work.
         progress: where outcomes are written down.
         broker: knows what an evaluation asked a judge; None without one.
         on_scored: hears of each item once its outcomes are written down.
@@ -76,6 +77,7 @@ class Scoring:
         conditions: Mapping[int, Condition],
         pools: Sequence[Pool],
         at_once: int,
+        may_end_early: bool,
         progress: Progress,
         broker: Broker | None,
         on_scored: Callable[[int, Mapping[int, Outcome]], None],
@@ -93,11 +95,15 @@ class Scoring:
         most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in pools))
         self._slots = asyncio.Semaphore(most)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most + at_once)
+        busy = max(at_once, *(pool.limits.concurrency for pool in pools))
+        self._ahead = asyncio.Semaphore(busy) if may_end_early else None
         self._held: Ready | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def put(self, ready: Ready) -> None:
         """Take an answer; waits while too many others wait."""
+        if self._ahead is not None:
+            await self._ahead.acquire()
         await self._ready.put(ready)
 
     async def end(self) -> None:
@@ -158,6 +164,9 @@ class Scoring:
             self._hold_to_condition(chunk, session, records)
             await self._ask(chunk, batch, [(session,) if session in pool.sessions else () for pool in self._pools])
         self._write_down(chunk, batch)
+        if self._ahead is not None:
+            for _ in batch:
+                self._ahead.release()
 
     def _chunk(self, batch: Sequence[Ready]) -> tuple[Chunk, list[dict[str, Any]]]:
         ids, records = [], []
