@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import evalsi
 from evalsi import Record, Score, evaluator
+from evalsi_kernel.errors import EvalsiError
 
 QA = Path(__file__).parents[2] / "examples" / "quickstart" / "qa.jsonl"
 
@@ -82,6 +84,28 @@ def test_what_should_be_known_besides_the_numbers_is_a_finding() -> None:
     result = evalsi.evaluate(QA, ["exact-match", "cost"], quiet=True)
     [finding] = result.findings
     assert finding.startswith("cost skipped every record: record has no usage.cost_usd.")
+
+
+def test_what_is_missing_in_a_table_is_a_field_that_a_record_lacks_and_never_text() -> None:
+    table = pd.DataFrame(
+        {
+            "output": ["yes", None, float("nan"), pd.NA],
+            "reference": ["yes", "no", "no", "no"],
+            "usage": [{"latency_ms": 5}, None, None, None],
+            "grade": [4.5, float("nan"), 2.0, 1.0],
+        }
+    )
+    result = evalsi.evaluate(table, ["exact-match"], quiet=True)
+    summary = result["exact-match"]
+    assert (summary.n, summary.mean, summary.skipped) == (1, 1.0, 3)
+    records = list(result.records)
+    assert [record.get("output") for record in records] == ["yes", None, None, None]
+    assert [record.get("metadata", {}).get("grade") for record in records] == [4.5, None, 2.0, 1.0]
+
+
+def test_a_number_of_a_table_beyond_all_others_is_refused_as_everywhere() -> None:
+    with pytest.raises(EvalsiError, match=r"row 1: output is inf"):
+        evalsi.evaluate(pd.DataFrame({"output": [float("inf")]}), ["length"], quiet=True)
 
 
 def test_pandas_gets_a_row_a_score_and_an_empty_value_for_what_is_none() -> None:

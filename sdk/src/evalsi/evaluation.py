@@ -129,7 +129,7 @@ class Result:
 
 
 def evaluate(
-    data: str | Path | Iterable[Mapping[str, Any] | Record],
+    data: str | Path | pandas.DataFrame | Iterable[Mapping[str, Any] | Record],
     evaluators: Sequence[Any],
     *,
     mapping: Mapping[str, str] | None = None,
@@ -152,7 +152,8 @@ def evaluate(
     """Score records with evaluators and sum up.
 
     Args:
-        data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame.
+        data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame, where NaN,
+            NaT and NA mean that a value is missing.
         evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
         mapping, params: record field → column, such as `{"input": "question"}`; evaluator's name → its params.
         limit: score so many records only.
@@ -385,11 +386,13 @@ def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
     return fitting
 
 
-def _data(data: str | Path | Iterable[Mapping[str, Any] | Record]) -> str | Source:
+def _data(data: str | Path | pandas.DataFrame | Iterable[Mapping[str, Any] | Record]) -> str | Source:
     from evalsi_kernel.records.rows_source import RowsSource
 
     if isinstance(data, (str, Path)):
         return str(data)
-    if hasattr(data, "to_dict") and hasattr(data, "columns"):
-        return RowsSource(data.to_dict("records"), "DataFrame")
-    return RowsSource((row.wire if isinstance(row, Record) else row for row in data), "rows")
+    given: Any = data
+    if hasattr(given, "notna") and hasattr(given, "columns"):
+        # NaN, NaT or NA stand where there is no value, also where None was written; a column of objects keeps None.
+        return RowsSource(given.astype(object).where(given.notna(), None).to_dict("records"), "DataFrame")
+    return RowsSource((row.wire if isinstance(row, Record) else row for row in given), "rows")
