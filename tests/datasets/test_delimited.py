@@ -56,6 +56,22 @@ def test_tabs_separate_the_cells_of_a_tsv_file(tmp_path: Path) -> None:
     assert read(path).rows == [{"id": "1", "output": "yes, no"}, {"id": "2", "output": "a\tb"}]
 
 
+def test_commas_of_a_tsv_file_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "qa.tsv"
+    path.write_text("id,output\n1,2\n")
+
+    told, remedy, _ = fault_of(path)
+
+    assert told == "qa.tsv, line 1: the header is one column, whose name holds commas."
+    assert remedy == "Separate the cells by tabs, or name the file .csv."
+
+
+def test_a_file_of_one_column_is_read(qa: Path) -> None:
+    qa.write_text("output\na;b\n")
+
+    assert read(qa).rows == [{"output": "a;b"}]
+
+
 def test_a_cell_of_a_megabyte_is_read(qa: Path) -> None:
     qa.write_text("id,output\n1," + "x" * 1_000_000 + "\n")
 
@@ -73,6 +89,8 @@ FAULTS = {
     "a name twice": ("id,output,id\n", 'line 1: columns 1 and 3 of the header are both named "id"', "of its own"),
     "a name missing": ("id,,output\n", "line 1: column 2 of the header has no name", "Name every column"),
     "a blank name": ("id,  \n", "line 1: column 2 of the header has no name", "Name every column"),
+    "semicolons": ("id;output\n1;2\n", "line 1: the header is one column, whose name holds semicolons", "by commas."),
+    "tabs": ("id\toutput\n1\t2\n", "whose name holds tabs", "Separate the cells by commas, or name the file .tsv."),
     "too few cells": ("id,output\n\n1\n", "line 3: the cells of this row are 1, and those of the header 2", "as many"),
     "too many cells": ("id,output\n1,2,3\n", "line 2: the cells of this row are 3, and those of the header 2", "Quote"),
     "an open quote": ('id,output\n1,2\n3,"4\n5,6\n', "line 3: a quote that opens in this row is never closed", '""'),

@@ -17,6 +17,9 @@ from .file_bytes import FileBytes
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
 from .lines import line_batches
 
+# A header that holds one of these in a single cell is of a file with another separator: it tells no columns apart.
+_SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_SUFFIXES = {",": ".csv", "\t": ".tsv"}
 _QUOTES = 'Quote cells that hold commas, quotes or line ends, and write a quote in them as "".'
 
 
@@ -93,6 +96,15 @@ class Delimited(FileSource):
                 yield text + "\n" if batch.ended else text
 
     def _check_header(self, names: list[str], number: int) -> None:
+        separators = [mark for mark in _SEPARATORS if len(names) == 1 and mark in names[0]]
+        if separators:
+            [other, *_] = separators
+            named = f", or name the file {_SUFFIXES[other]}" if other in _SUFFIXES else ""
+            self._refuse(
+                f"line {number}",
+                f"the header is one column, whose name holds {_SEPARATORS[other]}",
+                f"Separate the cells by {_SEPARATORS[self._delimiter]}{named}.",
+            )
         for column, name in enumerate(names, 1):
             if not name.strip():
                 self._refuse(f"line {number}", f"column {column} of the header has no name", "Name every column.")
