@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evalsi.item_buffer import items_of
 from evalsi_kernel.packs.pack_info import OutputInfo
-from evalsi_kernel.records.chunks import Chunk, Flight, Outcome
+from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.supervision.flight import Flight
 from evalsi_protocol.frames import Packed
 from tests.kernel.data_path import tally
 

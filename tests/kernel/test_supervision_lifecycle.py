@@ -21,8 +21,8 @@ from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.pack_info import Workers
 from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.planning import make_plan
-from evalsi_kernel.records.chunks import Flight
 from evalsi_kernel.supervision.connection import Connection
+from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.supervision.spawning import spawn

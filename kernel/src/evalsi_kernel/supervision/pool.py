@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
-from evalsi_kernel.records.chunks import Chunk, Flight
+from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.supervision.connection import Answer, RequestFailed, not_bound
+from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.spawning import Spawned
 from evalsi_kernel.supervision.watchdog import watch
@@ -317,7 +318,7 @@ class Pool:
         if worker.timed_out is not None:
             flight, session, index = worker.timed_out
             error = too_slow(f"No answer for this record within {self.limits.record_timeout_s:g} s.")
-            flight.chunk.put(session, index, ("error", error.to_body()))
+            flight.chunk.fail(session, index, error)
             again = [part for flight in flights for part in flight.again()]
         else:
             again = [part for flight in flights[1:] for part in flight.again()]
@@ -325,17 +326,10 @@ class Pool:
         await self._requeue(again)
 
     def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
-        pairs = suspect.open_pairs()
-        if len(pairs) != 1:
+        if not suspect.is_narrowed_down:
             return suspect.halves()
-        session, index = pairs[0]
-        error = WireError(
-            "pack.crashed",
-            f"The pack {self.launch.name} {epitaph}",
-            "See whether the record is unusual; the others were scored.",
-            "pack",
-        )
-        suspect.chunk.put(session, index, ("error", error.to_body()))
+        mend = "See whether the record is unusual; the others were scored."
+        suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", mend, "pack"))
         self._poisoned += 1
         if self._poisoned >= MAX_POISON:
             self._broken = WireError(
@@ -349,19 +343,16 @@ class Pool:
     async def _refused(self, flight: Flight, error: WireError) -> None:
         if self._cancelled:
             return
-        pairs = flight.open_pairs()
-        if len(pairs) == 1:
-            session, index = pairs[0]
-            flight.chunk.put(session, index, ("error", error.to_body()))
+        if flight.is_narrowed_down:
+            flight.fail(error)
         else:
             await self._requeue(flight.halves())
 
     def _close_gaps(self, flight: Flight) -> None:
-        for session, index in flight.open_pairs() if flight.chunk.unanswered else ():
-            message = "The pack finished without an answer for this record"
-            message += f"; {flight.fault}." if flight.fault else "."
-            error = WireError("pack.no_answer", message, "Mend the pack.")
-            flight.chunk.put(session, index, ("error", error.to_body()))
+        if flight.chunk.unanswered:
+            why = f"; {flight.fault}." if flight.fault else "."
+            message = f"The pack finished without an answer for this record{why}"
+            flight.fail(WireError("pack.no_answer", message, "Mend the pack."))
 
     async def _requeue(self, flights: list[Flight]) -> None:
         if self._broken is not None:
@@ -379,8 +370,7 @@ class Pool:
             self._queue.clear()
             self._changed.notify_all()
         for flight in queued:
-            for session, index in flight.open_pairs():
-                flight.chunk.put(session, index, ("error", error.to_body()))
+            flight.fail(error)
 
 
 def too_slow(message: str) -> WireError:

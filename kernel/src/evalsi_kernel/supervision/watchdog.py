@@ -9,8 +9,8 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from evalsi_kernel.records.chunks import Flight
 from evalsi_kernel.supervision.connection import RequestFailed
+from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.worker import Worker
 
 PING_S = 2.0

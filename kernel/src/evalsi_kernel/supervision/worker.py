@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Any
 
 from evalsi_kernel.errors import PackError
-from evalsi_kernel.records.chunks import Flight
 from evalsi_kernel.supervision.connection import Answer, Connection, RequestFailed, not_bound
+from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Launch, Opening
 from evalsi_kernel.supervision.pack_process import PackProcess, attach
 from evalsi_kernel.supervision.spawning import Spawned, spawn

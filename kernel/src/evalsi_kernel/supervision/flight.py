@@ -1,0 +1,199 @@
+"""What one process is asked of a chunk, and how its answers are taken: each once, and nothing that was not asked.
+
+A pack is a stranger: whatever it sends that answers nothing is a fault. It must not know what happens to a fault.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalsi_kernel.records.chunks import FAILED, PASSED, Chunk, Outcome
+from evalsi_protocol.errors import WireError
+from evalsi_protocol.frames import Packed, pack_array
+from evalsi_protocol.methods import OUTCOMES, VERDICTS
+
+RunColumn = tuple[str, str, list[Any]]
+"""One score of a run's records: its name, the key of its verdicts, and the verdicts."""
+
+_OUTCOMES = frozenset(OUTCOMES)
+_ANSWERED_TWICE = WireError(
+    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Mend the pack."
+)
+
+
+class Flight:
+    """A part of a chunk that one pack process was asked to score.
+
+    Args:
+        chunk: the chunk.
+        sessions: the sessions asked.
+        indices: the records asked, as positions in the chunk; None means all.
+        suspect: whether it is asked again after a crash that one of its records may have caused; it then goes alone, so
+            that the next crash tells more.
+    """
+
+    __slots__ = ("chunk", "fault", "indices", "request_id", "sessions", "suspect")
+
+    def __init__(
+        self, chunk: Chunk, sessions: tuple[int, ...], indices: list[int] | None = None, *, suspect: bool = False
+    ) -> None:
+        self.chunk = chunk
+        self.sessions = sessions
+        self.indices = indices
+        self.request_id = 0
+        self.fault = ""
+        self.suspect = suspect
+
+    @property
+    def size(self) -> int:
+        """How many outcomes were asked for."""
+        return len(self.sessions) * (len(self.chunk.ids) if self.indices is None else len(self.indices))
+
+    def packed_records(self) -> Packed:
+        """The records asked, as one msgpack array."""
+        if self.indices is None:
+            return self.chunk.packed_array
+        return pack_array([self.chunk.packed[index] for index in self.indices], len(self.indices))
+
+    def take(self, items: list[list[Any]]) -> None:
+        """Take the items that came for this flight; one that cannot be is a fault, and costs its own record only."""
+        if self._take_in_turn(items):
+            return
+        columns, indices = self.chunk.columns, self.indices
+        fresh = 0
+        for item in items:
+            try:
+                session, position, kind, payload = item[:4]
+                if position < 0 or kind not in OUTCOMES:
+                    raise ValueError(kind)
+                index = position if indices is None else indices[position]
+                column = columns[session]
+                previous = column[index]
+            except (KeyError, IndexError, ValueError, TypeError):
+                self.fault = f"it sent the item {str(item)[:200]}, which answers nothing that was asked"
+                continue
+            if previous is None:
+                column[index] = (kind, payload)
+                fresh += 1
+            else:
+                column[index] = ("error", _ANSWERED_TWICE.to_body())
+        self.chunk.answered(fresh)
+
+    def _take_in_turn(self, items: list[list[Any]]) -> bool:
+        """The quick way, for items that answer one record after the other, each with every session in turn.
+
+        That is how a pack that computes sends them. False leaves everything to the slow way, with nothing taken yet.
+        """
+        width = len(self.sessions)
+        if self.indices is not None or not items or len(items) % width:
+            return False
+        taken = []
+        try:
+            start, count = items[0][1], len(items) // width
+            for offset in range(width):
+                sessions, positions, kinds, payloads = zip(*items[offset::width], strict=True)
+                column = self.chunk.columns[sessions[0]]
+                if (
+                    set(sessions) != {self.sessions[offset]}
+                    or positions != tuple(range(start, start + count))
+                    or not _OUTCOMES.issuperset(kinds)
+                    or column[start : start + count] != [None] * count
+                ):
+                    return False
+                taken.append((column, zip(kinds, payloads, strict=True)))
+        except (TypeError, ValueError, IndexError, KeyError):
+            return False
+        for column, outcomes in taken:
+            column[start : start + count] = outcomes
+        self.chunk.answered(len(items))
+        return True
+
+    def take_runs(self, runs: list[Any]) -> None:
+        """Take the runs that came for this flight: each means its items, and so do the faults in it."""
+        for run in runs:
+            read = _read_run(run)
+            if read is None or not self._take_run(*read):
+                self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
+
+    def _take_run(self, session: Any, first: int, columns: list[RunColumn]) -> bool:
+        """Whether all of a run was of records that were asked; of the others nothing is even looked at."""
+        count = len(columns[0][2])
+        start, end = max(first, 0), min(first + count, len(self.chunk.ids if self.indices is None else self.indices))
+        column = self.chunk.columns.get(session)
+        if column is None or start >= end:
+            return not count
+        outcomes = _outcomes([(name, key, values[start - first : end - first]) for name, key, values in columns])
+        if self.indices is None and column[start:end] == [None] * (end - start):
+            column[start:end] = outcomes
+            self.chunk.answered(end - start)
+        else:
+            self.take([[session, place, *outcome] for place, outcome in enumerate(outcomes, start)])
+        return end - start == count
+
+    def open_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of session and index that have no outcome yet, in the order of the records."""
+        indices = range(len(self.chunk.ids)) if self.indices is None else self.indices
+        columns = self.chunk.columns
+        return [(session, index) for index in indices for session in self.sessions if columns[session][index] is None]
+
+    @property
+    def is_narrowed_down(self) -> bool:
+        """Whether one outcome alone is still to be asked, so that whatever happens is its fault."""
+        return len(self.open_pairs()) == 1
+
+    def fail(self, error: WireError) -> None:
+        """End all that has no outcome yet with this error."""
+        for session, index in self.open_pairs():
+            self.chunk.fail(session, index, error)
+
+    def again(self) -> list[Flight]:
+        """What is still to be asked."""
+        return self._asking(self.open_pairs(), suspect=False)
+
+    def halves(self) -> list[Flight]:
+        """What is still to be asked, cut in two by records, or by sessions when one record is left."""
+        pairs = self.open_pairs()
+        indices = sorted({index for _, index in pairs})
+        if len(indices) > 1:
+            middle = indices[len(indices) // 2]
+            parts = ([pair for pair in pairs if pair[1] < middle], [pair for pair in pairs if pair[1] >= middle])
+        else:
+            middle = len(pairs) // 2
+            parts = (pairs[:middle], pairs[middle:])
+        return [flight for part in parts for flight in self._asking(part, suspect=True)]
+
+    def _asking(self, pairs: list[tuple[int, int]], *, suspect: bool) -> list[Flight]:
+        """Flights that ask for these pairs and no other: one that hung, or ended the process, would do so again."""
+        lacking: dict[int, list[int]] = {}
+        for session, index in pairs:
+            lacking.setdefault(index, []).append(session)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for index, sessions in lacking.items():
+            alike.setdefault(tuple(sessions), []).append(index)
+        return [Flight(self.chunk, sessions, indices, suspect=suspect) for sessions, indices in alike.items()]
+
+
+def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:
+    """The session, the first place and the columns of a run; None where it has not the form of one."""
+    try:
+        session, first, given = run[:3]
+        columns = [(name, key, values) for name, key, values in given]
+        is_run = type(first) is int and all(
+            type(name) is str and key in VERDICTS and type(values) is list for name, key, values in columns
+        )
+        hash(session)
+        return (session, first, columns) if is_run and len({len(values) for _, _, values in columns}) == 1 else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _outcomes(columns: list[RunColumn]) -> list[Outcome]:
+    """The outcome of each record of a run."""
+    (name, key, values), *others = columns
+    if not others and not name and key == "passed" and set(map(type, values)) == {bool}:
+        return [PASSED if value else FAILED for value in values]
+    scores = [
+        [{"name": name, key: value} for value in values] if name else [{key: value} for value in values]
+        for name, key, values in columns
+    ]
+    return [("scored", [*of_record]) for of_record in zip(*scores, strict=True)]
