@@ -27,6 +27,7 @@ from evalsi_kernel.scores.tally import Tally
 from evalsi_kernel.status import Ending
 from evalsi_kernel.supervision.connection import RequestFailed
 from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.supervision.whole import score_of_whole
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
@@ -105,7 +106,7 @@ class RunScores:
         session = tally.instance.session
         pool = next(pool for pool in self._pools if session in pool.sessions)
         try:
-            answer = await pool.aggregate(session, states.parts, RESAMPLES, SEED)
+            answer = await score_of_whole(pool, session, states.parts, RESAMPLES, SEED)
             outcome = (str(answer.get("outcome")), answer.get("payload"))
         except RequestFailed as failure:
             answer, outcome = {}, ("error", failure.error.to_body())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
@@ -23,9 +23,6 @@ from evalsi_protocol.errors import WireError
 
 MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
 MAX_POISON = 10
-AGGREGATE_TRIES = 2
-AGGREGATE_FACTOR = 10
-"""The score of the whole may take so many times as long as that of a record."""
 BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -38,6 +35,11 @@ class Pool:
         limits: what they may use.
         first: the first process, when it was spawned before.
         answer: serves what they ask for.
+
+    Attributes:
+        broken: why no process is started any more; None as long as they are.
+        restarts: how often one was started again after a fault.
+        replacements: how often one was replaced that held too much memory.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Pool:
         self._runners: list[asyncio.Task[None]] = []
         self._closing = False
         self._cancelled = False
-        self._broken: WireError | None = None
+        self.broken: WireError | None = None
         self._poisoned = 0
         self._barren = 0
 
@@ -77,11 +79,7 @@ class Pool:
             PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
         """
         worker = await self._start_first()
-        try:
-            described = await self._open(worker)
-        except BaseException:
-            await worker.stop()
-            raise
+        described = await self._open(worker)
         self._runners.append(asyncio.create_task(self._run(worker)))
         return described
 
@@ -92,8 +90,8 @@ class Pool:
         """
         whole = Flight(chunk, self.sessions if sessions is None else sessions)
         flights = [whole] if sessions is None else whole.again()
-        if self._broken is not None:
-            await self._give_up(self._broken, flights)
+        if self.broken is not None:
+            await self._give_up(self.broken, flights)
             return
         async with self._changed:
             self._queue.extend(flights)
@@ -104,47 +102,15 @@ class Pool:
         if len(self._queue) > self.limits.lanes and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
-    async def aggregate(
-        self, session: int, parts: Callable[[], Iterable[list[Any]]], resamples: int, seed: int
-    ) -> dict[str, Any]:
-        """One score for the whole from the states of a dataset-scope session; asked again once after a crash.
-
-        Args:
-            session: of the evaluator.
-            parts: gives the states from the first on, in the order of the data.
-            resamples: how often to score a resample.
-            seed: of the resampling.
-
-        Raises:
-            RequestFailed: the pack failed, crashed twice, or took too long.
-        """
-        error = WireError("pack.crashed", f"The pack {self.launch.name} is gone.")
-        for _ in range(AGGREGATE_TRIES):
-            worker = await self._living()
-            if worker is None:
-                break
-            try:
-                async with asyncio.timeout(self.limits.record_timeout_s * AGGREGATE_FACTOR):
-                    return await _aggregate(worker, session, parts(), resamples, seed)
-            except TimeoutError:
-                seconds = self.limits.record_timeout_s * AGGREGATE_FACTOR
-                worker.kill(f"took longer than {seconds:g} s to aggregate")
-                raise RequestFailed(too_slow(f"No score of the whole within {seconds:g} s.")) from None
-            except RequestFailed as failure:
-                if not failure.gone:
-                    raise
-                error = WireError("pack.crashed", f"The pack {self.launch.name} {await worker.epitaph()}")
-        raise RequestFailed(self._broken or error, gone=True)
-
-    async def _living(self) -> Worker | None:
+    async def living(self) -> Worker | None:
         """A process that can be asked, as soon as there is one; None when there will be none."""
 
-        def living() -> Worker | None:
+        def found() -> Worker | None:
             return next((worker for worker in self._workers if not worker.is_over and not worker.fault), None)
 
         async with self._changed:
-            await self._changed.wait_for(lambda: living() or self._broken is not None or self._closing)
-            return living()
+            await self._changed.wait_for(lambda: found() or self.broken is not None or self._closing)
+            return found()
 
     async def cancel(self, grace_s: float = 0.5) -> None:
         """Stop asking; what is in flight may still be answered for `grace_s`, then the processes are killed."""
@@ -196,7 +162,7 @@ class Pool:
             raise
 
     async def _run_until_over(self, worker: Worker | None) -> None:
-        while worker is not None or (not self._closing and self._broken is None):
+        while worker is not None or (not self._closing and self.broken is None):
             if worker is None:
                 worker = await self._start_again()
                 if worker is None:
@@ -219,11 +185,7 @@ class Pool:
         await asyncio.sleep(BACK_OFF_S[min(self._barren, len(BACK_OFF_S) - 1)])
         try:
             worker = await start_worker(self.launch, answer=self._answer)
-            try:
-                await self._open(worker)
-            except BaseException:
-                await worker.stop()
-                raise
+            await self._open(worker)
         except EvalsiError as error:
             self._barren += 1
             if self._barren > len(BACK_OFF_S):
@@ -233,10 +195,14 @@ class Pool:
         return worker
 
     async def _open(self, worker: Worker) -> list[dict[str, Any]]:
+        """Open the evaluators in a fresh process, which is ended where one cannot be."""
         limits = self.limits
         try:
             return await worker.open(self._openings, limits.concurrency, limits.record_timeout_s)
-        except RequestFailed as failure:
+        except BaseException as failure:
+            await worker.stop()
+            if not isinstance(failure, RequestFailed):
+                raise
             raise ConfigError(failure.error.message, failure.error.mend, code=failure.error.code) from failure
 
     async def _feed(self, worker: Worker) -> None:
@@ -332,7 +298,7 @@ class Pool:
         suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", mend, "pack"))
         self._poisoned += 1
         if self._poisoned >= MAX_POISON:
-            self._broken = WireError(
+            self.broken = WireError(
                 "pack.crashed",
                 f"The pack {self.launch.name} crashed on {self._poisoned} records and is not asked any more.",
                 f"Run `evalsi doctor {self.launch.name}`.",
@@ -355,8 +321,8 @@ class Pool:
             flight.fail(WireError("pack.no_answer", message, "Mend the pack."))
 
     async def _requeue(self, flights: list[Flight]) -> None:
-        if self._broken is not None:
-            await self._give_up(self._broken, flights)
+        if self.broken is not None:
+            await self._give_up(self.broken, flights)
             return
         async with self._changed:
             self._queue.extendleft(reversed(flights))
@@ -364,7 +330,7 @@ class Pool:
 
     async def _give_up(self, error: WireError, flights: Sequence[Flight] = ()) -> None:
         """Answer everything that is queued, now and later, with this error."""
-        self._broken = error
+        self.broken = error
         async with self._changed:
             queued = [*flights, *self._queue]
             self._queue.clear()
@@ -377,12 +343,3 @@ def too_slow(message: str) -> WireError:
     """The error for what took too long."""
     mend = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
     return WireError("pack.timeout", message, mend, "pack")
-
-
-async def _aggregate(
-    worker: Worker, session: int, parts: Iterable[list[Any]], resamples: int, seed: int
-) -> dict[str, Any]:
-    for part in parts:
-        await worker.connection.request("aggregate", {"session": session, "states": part, "more": True})
-    last = {"session": session, "states": [], "more": False, "resamples": resamples, "seed": seed}
-    return await worker.connection.request("aggregate", last)
