@@ -21,6 +21,8 @@ class Service:
 
     def __init__(self) -> None:
         self.url = ""
+        self.response: Any = None
+        self.seen: list[dict[str, Any]] = []
         self.endless_bytes = 0
         self.endless_ended = threading.Event()
 
@@ -73,6 +75,11 @@ class Service:
         packed = gzip.compress(bytes(64 * MIB), 1)
         return web.Response(body=packed, headers={"Content-Encoding": "gzip"}, content_type="text/plain")
 
+    async def responses(self, http: web.Request) -> web.Response:
+        """What a test has put there; what was sent is noted."""
+        self.seen.append({"authorization": http.headers.get("Authorization"), "body": await http.json()})
+        return web.json_response(self.response)
+
     async def hang(self, _: web.Request) -> web.Response:
         """Nothing."""
         await asyncio.Event().wait()
@@ -106,6 +113,9 @@ class Service:
             ("/endless", self.endless),
             ("/bomb", self.bomb),
             ("/hang", self.hang),
+            ("/v1/responses", self.responses),
+            ("/under/status/{code}/responses", self.status),
+            ("/under/page/responses", self.page),
             ("/close", self.close),
             ("/half", self.half),
         ):

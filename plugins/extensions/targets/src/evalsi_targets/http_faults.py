@@ -9,6 +9,7 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import aiohttp
 
@@ -18,8 +19,28 @@ from .quoting import excerpt, on_one_line
 from .waiting import retry_after_s
 
 FAULTS = (aiohttp.ClientError, OSError, TimeoutError)
-_ADDRESS = "Check spec.target.url, and that the service runs and can be reached from here."
 _LATER = (408, 409, 425)
+
+
+class Keys(NamedTuple):
+    """The keys of a spec that errors send people to.
+
+    Args:
+        address: where the address stands.
+        wrong_address: what to check where nothing is served there.
+        secret: what names the variable of the key.
+        body: what makes the body.
+        no_json: what to do where JSON was needed and something else came.
+    """
+
+    address: str = "spec.target.url"
+    wrong_address: str = "spec.target.url and spec.target.method"
+    secret: str = "spec.target.headers_env"
+    body: str = "spec.target.body_template"
+    no_json: str = "Check spec.target.url; without the paths into it a reply may be text."
+
+
+HTTP_KEYS = Keys()
 
 
 def timed_out(whose: str, timeout_s: float) -> ProviderError:
@@ -32,7 +53,7 @@ def timed_out(whose: str, timeout_s: float) -> ProviderError:
     )
 
 
-def connection_error(cause: BaseException, whose: str) -> ProviderError:
+def connection_error(cause: BaseException, whose: str, keys: Keys = HTTP_KEYS) -> ProviderError:
     """The error for what a call raised."""
     within = whose[:1].lower() + whose[1:]
     for one in _chain(cause):
@@ -49,34 +70,40 @@ def connection_error(cause: BaseException, whose: str) -> ProviderError:
             return ProviderError(
                 "provider.tls",
                 f"No secure connection to {within} can be made: {reason}.",
-                "Write http:// in spec.target.url if the service speaks plain HTTP there.",
+                f"Write http:// in {keys.address} if the service speaks plain HTTP there.",
                 blame="config",
                 is_final=True,
             )
         if isinstance(one, socket.gaierror):
-            return _unreachable(f"The name of the host of {within} leads to no address.")
+            return _unreachable(f"The name of the host of {within} leads to no address.", keys)
         if isinstance(one, OSError) and one.errno == errno.ECONNREFUSED:
-            return _unreachable(f"Nothing listens there: {within} refused the connection.")
-    return _broken_off(cause, whose, within)
+            return _unreachable(f"Nothing listens there: {within} refused the connection.", keys)
+    return _broken_off(cause, whose, within, keys)
 
 
-def _broken_off(cause: BaseException, whose: str, within: str) -> ProviderError:
+def _broken_off(cause: BaseException, whose: str, within: str, keys: Keys) -> ProviderError:
     """The error for a connection that came about, or nearly."""
     if isinstance(cause, aiohttp.ServerTimeoutError):
-        return _unreachable(f"{whose} did not take the connection in time.")
+        return _unreachable(f"{whose} did not take the connection in time.", keys)
     if isinstance(cause, aiohttp.ClientPayloadError):
-        return _unreachable(f"{whose} closed the connection in the middle of its answer.")
+        return _unreachable(f"{whose} closed the connection in the middle of its answer.", keys)
     if isinstance(cause, aiohttp.ClientResponseError):
         said = on_one_line(str(cause))
         message = f"{whose} answered with what is no HTTP: {said}."
-        return ProviderError("provider.bad_reply", message, _ADDRESS, retry="later")
+        return ProviderError("provider.bad_reply", message, _reachable(keys), retry="later")
     if isinstance(cause, aiohttp.ServerDisconnectedError | ConnectionResetError | BrokenPipeError):
-        return _unreachable(f"{whose} closed the connection without an answer.")
-    return _unreachable(f"The connection to {within} failed: {on_one_line(str(cause)) or type(cause).__name__}.")
+        return _unreachable(f"{whose} closed the connection without an answer.", keys)
+    return _unreachable(f"The connection to {within} failed: {on_one_line(str(cause)) or type(cause).__name__}.", keys)
 
 
 def status_error(
-    status: int, headers: Mapping[str, str], content: bytes, whose: str, hide: Callable[[str], str]
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    whose: str,
+    hide: Callable[[str], str],
+    *,
+    keys: Keys = HTTP_KEYS,
 ) -> ProviderError:
     """The error for an answer that is no success.
 
@@ -86,13 +113,14 @@ def status_error(
         content: the beginning of the body.
         whose: who answered, to begin a sentence with.
         hide: takes secrets out of what was answered.
+        keys: of the spec.
     """
     if 300 <= status < 400:
         where = hide(on_one_line(headers.get("location", ""))) or "another address"
         return ProviderError(
             "provider.not_found",
             f"{whose} sends its callers on to {where} ({status}), which is not followed.",
-            "Give the address that it names with spec.target.url.",
+            f"Give the address that it names with {keys.address}.",
             blame="config",
             is_final=True,
         )
@@ -107,16 +135,20 @@ def status_error(
     if status in _LATER:
         return ProviderError("provider.failed", message, "Try again later.", retry="later", retry_after_s=wait_s)
     if status in (401, 403):
-        mend = "Check what spec.target.headers_env names."
+        mend = f"Check what {keys.secret} names."
         return ProviderError("provider.auth", message, mend, blame="config", is_final=True)
     if status in (404, 405, 501):
-        mend = "Check spec.target.url and spec.target.method."
+        mend = f"Check {keys.wrong_address}."
         return ProviderError("provider.not_found", message, mend, blame="config", is_final=True)
-    return ProviderError("provider.bad_request", message, "Check spec.target.body_template.", blame="config")
+    return ProviderError("provider.bad_request", message, f"Check {keys.body}.", blame="config")
 
 
-def _unreachable(message: str) -> ProviderError:
-    return ProviderError("provider.connection", message, _ADDRESS, retry="later")
+def _reachable(keys: Keys) -> str:
+    return f"Check {keys.address}, and that the service runs and can be reached from here."
+
+
+def _unreachable(message: str, keys: Keys) -> ProviderError:
+    return ProviderError("provider.connection", message, _reachable(keys), retry="later")
 
 
 def _chain(cause: BaseException | None) -> Iterator[BaseException]:

@@ -48,20 +48,7 @@ class HttpOptions(Table):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        filled = PLACE.sub("x", check_places(url))
-        try:
-            parts = urlsplit(filled)
-            _ = parts.port  # It is read only when it is asked for, and may be no number.
-        except ValueError as cause:
-            raise Misfit(f"cannot be read: {cause}", "Write it as https://host/path.") from None
-        if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
-            raise Misfit(f'is "{url}", which is no address of a server', "Write it as https://host/path.")
-        if parts.username is not None or parts.password is not None:
-            raise Misfit("has a user name or a password in it", "Send it in a header, with headers_env.")
-        if PLACE.search("/".join(url.split("/")[:3]).split("?")[0]):
-            raise Misfit("lets a record say which host is asked", "Put places behind the host only.")
-        check_query(name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-        return url
+        return check_address(url)
 
     @field_validator("headers", "headers_env")
     @classmethod
@@ -90,3 +77,21 @@ class HttpOptions(Table):
                 "asks every record the same: GET sends no body, and the url has no place", "Put {{input}} in it."
             )
         return self
+
+
+def check_address(url: str) -> str:
+    """The address of a server, which may have places behind its host; raises `Misfit`."""
+    filled = PLACE.sub("x", check_places(url))
+    try:
+        parts = urlsplit(filled)
+        _ = parts.port  # It is read only when it is asked for, and may be no number.
+    except ValueError as cause:
+        raise Misfit(f"cannot be read: {cause}", "Write it as https://host/path.") from None
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+        raise Misfit(f'is "{url}", which is no address of a server', "Write it as https://host/path.")
+    if parts.username is not None or parts.password is not None:
+        raise Misfit("has a user name or a password in it", "Send it in a header, with headers_env.")
+    if PLACE.search("/".join(url.split("/")[:3]).split("?")[0]):
+        raise Misfit("lets a record say which host is asked", "Put places behind the host only.")
+    check_query(name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return url

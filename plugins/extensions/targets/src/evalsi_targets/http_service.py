@@ -21,7 +21,7 @@ from evalsi_kernel.records.mapping import MISSING
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .answers import generated
-from .http_faults import FAULTS, connection_error, status_error, timed_out
+from .http_faults import FAULTS, HTTP_KEYS, Keys, connection_error, status_error, timed_out
 from .http_options import HttpOptions
 from .json_template import JsonTemplate
 from .quoting import excerpt
@@ -49,7 +49,7 @@ class _Reply(NamedTuple):
 
 
 class HttpService:
-    """The target.
+    """The target; a protocol over HTTP is a subclass, which says what is sent and reads what comes.
 
     Raises:
         ConfigError: a variable that `headers_env` names is not set, or cannot be sent.
@@ -57,12 +57,28 @@ class HttpService:
 
     model = ""
     provider = ""
+    keys: Keys = HTTP_KEYS
 
     def __init__(self, settings: TargetSettings) -> None:
         options = HttpOptions.model_validate(settings.options)
         secrets = from_environment(options.headers_env, "headers_env")
         _check_sendable(options.headers, "headers")
-        _check_sendable(secrets, "headers_env")
+        self._open(settings, options, secrets, "headers_env")
+        how = options.model_dump(exclude={"timeout_s", "headers_env"}, exclude_none=True)
+        self.identity: Mapping[str, Any] = {"connector": settings.connector, **how, "headers_env": sorted(secrets)}
+
+    def _open(
+        self, settings: TargetSettings, options: HttpOptions, secrets: Mapping[str, str], secrets_key: str
+    ) -> None:
+        """Make the client.
+
+        Args:
+            settings: of the target.
+            options: of HTTP.
+            secrets: headers that nobody is to see.
+            secrets_key: the key of the spec that they come from, for errors.
+        """
+        _check_sendable(secrets, secrets_key)
         self._options = options
         self._secrets = [value.split(" ")[-1] for value in secrets.values()] + list(secrets.values())
         self._whose = f"The service at {_shown(options.url)}"
@@ -78,8 +94,6 @@ class HttpService:
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=_proxy(options.url),
         )
-        how = options.model_dump(exclude={"timeout_s", "headers_env"}, exclude_none=True)
-        self.identity: Mapping[str, Any] = {"connector": settings.connector, **how, "headers_env": sorted(secrets)}
 
     def bounds(self, given: TargetInput) -> Bounds:
         """Unknown: a service does not say beforehand what it takes."""
@@ -119,7 +133,7 @@ class HttpService:
         except FAULTS as cause:
             if clock.expired():
                 raise timed_out(self._whose, timeout_s) from cause
-            raise connection_error(cause, self._whose) from cause
+            raise connection_error(cause, self._whose, self.keys) from cause
 
     async def _asked(self, url: str, body: bytes | None) -> _Reply:
         # A long one is sent in pieces, so that it does not hold up the loop.
@@ -129,7 +143,7 @@ class HttpService:
             if not 200 <= response.status < 300:
                 content = await response.content.read(_EXCERPT_BYTES)
                 response.close()
-                raise status_error(response.status, response.headers, content, self._whose, self._hide)
+                raise status_error(response.status, response.headers, content, self._whose, self._hide, keys=self.keys)
             content = await self._read(response)
             return _Reply(content, response.content_type, response.charset or "utf-8")
 
@@ -155,7 +169,7 @@ class HttpService:
             raise ProviderError(
                 "provider.bad_reply",
                 f"{self._whose} answered with what is no JSON: {self._hide(excerpt(reply.content))}.",
-                "Check spec.target.url; without the paths into it a reply may be text.",
+                self.keys.no_json,
                 retry="later",
             ) from cause
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from pydantic import Field
 
-from evalsi_kernel.broker.ask import NO_TOKENS, Ask
+from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 
-from .template import TemplateText, filled
+from .model_messages import messages_of
+from .template import TemplateText
 
 
 class ModelOptions(Table):
@@ -80,39 +81,8 @@ class Model:
 
     def _ask(self, given: TargetInput) -> Ask:
         options = self._options
-        messages = self._messages(given)
+        messages = messages_of(given.record, options.prompt)
         if options.system_prompt is not None:
             messages = [{"role": "system", "content": options.system_prompt}, *messages]
         seed = None if options.seed is None else options.seed + given.trial - 1
         return Ask(messages, None, options.max_tokens, options.temperature, seed, options.effort, given.trial - 1)
-
-    def _messages(self, given: TargetInput) -> list[dict[str, str]]:
-        record = given.record
-        if self._options.prompt is not None:
-            return [{"role": "user", "content": filled(self._options.prompt, record)}]
-        content = record.get("input")
-        if isinstance(content, str):
-            return [{"role": "user", "content": content}]
-        if isinstance(content, dict) and "messages" in content:
-            return [_message(message) for message in content["messages"]]
-        what = "has no input" if content is None else "has an input that is neither text nor messages"
-        raise ProviderError(
-            "target.input",
-            f"The record {what}, so the model cannot be asked.",
-            "Map a column to input, or write a prompt that names the parts: {{input.question}}.",
-            blame="record",
-            tokens=NO_TOKENS,
-        )
-
-
-def _message(message: Mapping[str, Any]) -> dict[str, str]:
-    content = message.get("content")
-    if not isinstance(content, str):
-        raise ProviderError(
-            "target.input",
-            "A message of the input has no text as its content, which is all that a model is asked with.",
-            "Write the content as text.",
-            blame="record",
-            tokens=NO_TOKENS,
-        )
-    return {"role": str(message["role"]), "content": content}

@@ -26,6 +26,10 @@ def evalsi_target_options(connector: str) -> type[BaseModel]:
         from .http_options import HttpOptions
 
         return HttpOptions
+    if connector == "responses":
+        from .responses_options import ResponsesOptions
+
+        return ResponsesOptions
     if connector == "python":
         from .function_target import FunctionOptions
 
@@ -50,6 +54,10 @@ def evalsi_target(settings: TargetSettings, lent: Lent) -> Target:
         from .http_service import HttpService
 
         return HttpService(settings)
+    if settings.connector == "responses":
+        from .responses import Responses
+
+        return Responses(settings)
     if settings.connector == "python":
         from .function_target import FunctionTarget
 

@@ -1,0 +1,52 @@
+"""What a model is asked about a record: the messages of its input, or a prompt filled from it.
+
+It must not know which API they go to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evalsi_kernel.broker.ask import NO_TOKENS
+from evalsi_kernel.broker.connector import ProviderError
+
+from .template import filled
+
+
+def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str, str]]:
+    """The messages, each with a role and a text.
+
+    Args:
+        record: as it is sent to evaluators.
+        prompt: with places; None takes the record's input.
+
+    Raises:
+        ProviderError: `target.input`; there is no input, or it is neither text nor messages of text.
+    """
+    if prompt is not None:
+        return [{"role": "user", "content": filled(prompt, record)}]
+    content = record.get("input")
+    if isinstance(content, str):
+        return [{"role": "user", "content": content}]
+    if isinstance(content, dict) and "messages" in content:
+        return [_message(message) for message in content["messages"]]
+    what = "has no input" if content is None else "has an input that is neither text nor messages"
+    raise _unfit(
+        f"The record {what}, so the model cannot be asked.",
+        "Map a column to input, or write a prompt that names the parts: {{input.question}}.",
+    )
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, str]:
+    content = message.get("content")
+    if not isinstance(content, str):
+        raise _unfit(
+            "A message of the input has no text as its content, which is all that a model is asked with.",
+            "Write the content as text.",
+        )
+    return {"role": str(message["role"]), "content": content}
+
+
+def _unfit(message: str, mend: str) -> ProviderError:
+    return ProviderError("target.input", message, mend, blame="record", tokens=NO_TOKENS)
