@@ -12,7 +12,7 @@ from evalsi_kernel.broker import caller
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.caller import Spent
 from evalsi_kernel.broker.retrying import RetryPolicy
-from evalsi_kernel.runs.items import answered
+from evalsi_kernel.runs.answers import answered
 from evalsi_kernel.target import Generated
 from tests.providers import Provider, Request, faults, fixed
 from tests.runs.running import executed, logged, model_of, records, results, write_spec

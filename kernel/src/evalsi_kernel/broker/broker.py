@@ -86,10 +86,17 @@ class Broker:
         """Why no model is asked any more, as where the key is wrong; None as long as all of them are."""
         return next((why for model in self._models().values() if (why := model.caller.broken)), None)
 
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether some question was not asked, because no model can be or the budget does not cover it."""
+        return self.over_budget > 0 or self.broken is not None
+
     def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
-        """The references of what each record's evaluations asked, which the ledger then forgets."""
+        """The references of the replies to each record's evaluations, which the ledger then forgets."""
         return {
-            session: [[entry.ref for entry in self.ledger.take(session, record)] for record in record_ids]
+            session: [
+                [ref for entry in self.ledger.take(session, record) if (ref := entry.ref)] for record in record_ids
+            ]
             for session in sessions
         }
 

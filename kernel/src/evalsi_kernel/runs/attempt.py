@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Generation, Halt
+from evalsi_kernel.runs.items import Items
+from evalsi_kernel.runs.opening import Scorers
+from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.scoring import Ready, Scoring
-from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.target import Target
 from evalsi_protocol.errors import WireError
 
 GRACE_S = 0.5
@@ -27,45 +31,64 @@ class Attempt:
     """Works on what is left of a run.
 
     Args:
+        prepared: the checked spec.
+        items: of the run.
         progress: of the run.
         order: the items in the order in which they are taken up.
-        pools: of the evaluators.
+        target: what is asked.
+        caller: makes its calls.
+        scorers: the pools of the evaluators, and the broker.
         halt: why no more calls are made, once there is a reason.
-        at_once: calls to the target at once.
-        again: whether to do what failed once more.
         following: tells when the gates are decided; None where that ends nothing.
-        on_done: hears how many items are done.
 
     Attributes:
-        generation: asks the target; who made the attempt sets it.
-        scoring: scores its answers; set likewise.
         done: how many items are done.
     """
 
     def __init__(
         self,
+        prepared: Prepared,
+        items: Items,
         progress: Progress,
         order: Sequence[int],
         *,
-        pools: Sequence[Pool],
+        target: Target,
+        caller: Caller,
+        scorers: Scorers,
         halt: Halt,
-        at_once: int,
-        again: bool,
         following: Following | None,
-        on_done: Callable[[int], None],
     ) -> None:
         self._progress = progress
         self._order = order
-        self._pools = pools
+        self._pools = scorers.pools
         self._halt = halt
-        self._at_once = at_once
-        self._again = again
         self._following = following
-        self._on_done = on_done
-        self._sessions = [session for pool in pools for session in pool.sessions]
+        self._at_once = prepared.spec.target.max_concurrency
+        self._again = prepared.request.retry_errors
+        self._on_done = prepared.listener.on_records
+        self._sessions = [session for pool in scorers.pools for session in pool.sessions]
         self.done = 0
-        self.generation: Generation
-        self.scoring: Scoring
+        self._generation = Generation(
+            target,
+            caller,
+            items,
+            progress,
+            is_bounded=prepared.spec.budget.is_of_target,
+            halt=halt,
+            is_in_vain=lambda: scorers.broker is not None and scorers.broker.is_in_trouble,
+            on_answer=self._take_answer,
+        )
+        self._scoring = Scoring(
+            items,
+            progress,
+            scorers,
+            instances=prepared.plan.instances,
+            conditions=prepared.conditions,
+            at_once=self._at_once,
+            may_end_early=following is not None,
+            on_scored=self._note_done,
+            on_broken=lambda error: halt.by(error.message, error),
+        )
 
     async def work(self, stop: asyncio.Event, max_s: float | None) -> bool:
         """Do what is left; returns whether it came to its own end, and was not stopped from outside.
@@ -123,13 +146,13 @@ class Attempt:
         async def feed() -> None:
             await self._put_kept()
             to_generate = self._progress.to_generate(self._order, again=self._again)
-            await self.generation.run(to_generate, self._at_once)
-            await self.scoring.end()
+            await self._generation.run(to_generate, self._at_once)
+            await self._scoring.end()
 
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(feed())
-                tasks.create_task(self.scoring.run())
+                tasks.create_task(self._scoring.run())
         except BaseExceptionGroup as failures:
             raise _first(failures) from failures
 
@@ -139,20 +162,17 @@ class Attempt:
         for item in progress.to_score(self._order, again=self._again):
             scored = progress.scored(item) or {"outcomes": {}}
             kept = {session: tuple(of) for session, of in scored["outcomes"].items() if of[0] != "error"}
-            await self.scoring.put(Ready(item, progress.generated(item) or {}, kept, scored.get("asked", {})))
+            await self._scoring.put(Ready(item, progress.generated(item) or {}, kept, scored.get("asked", {})))
 
-    async def answered(self, item: int, answer: dict[str, Any]) -> None:
+    async def _take_answer(self, item: int, answer: dict[str, Any]) -> None:
         """Take an answer that is written down; a failure is the outcome of every evaluator."""
         if "error" in answer:
             self._note_done(item, self._failed_for_all(answer))
         else:
-            await self.scoring.put(Ready(item, answer))
-
-    def scored(self, item: int, outcomes: Mapping[int, Outcome]) -> None:
-        """Take in outcomes that are written down."""
-        self._note_done(item, outcomes)
+            await self._scoring.put(Ready(item, answer))
 
     def _note_done(self, item: int, outcomes: Mapping[int, Outcome]) -> None:
+        """Take in an item whose end is written down."""
         self.done += 1
         self._on_done(self.done)
         if self._following is not None and not self._halt and self._following.add(item, outcomes):
@@ -160,10 +180,6 @@ class Attempt:
 
     def _failed_for_all(self, answer: Mapping[str, Any]) -> dict[int, Outcome]:
         return {session: ("error", answer.get("error", {})) for session in self._sessions}
-
-    def judge_broken(self, error: WireError) -> None:
-        """Take in that no judge can be asked any more: outputs that nobody can judge are not paid for."""
-        self._halt.by(error.message, error)
 
     def _out_of_time(self) -> None:
         why = "The time that budget.max_wall_clock allows is used up."

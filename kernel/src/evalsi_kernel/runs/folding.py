@@ -18,10 +18,10 @@ from evalsi_kernel.gates.spec import slice_value
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.records.chunks import Chunk, Outcome
-from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
+from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.progress import Progress
-from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.runs.values import numbers_of
 from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import Tally
 from evalsi_protocol.frames import Packed
@@ -43,13 +43,7 @@ def entries_of(scored: Mapping[str, Any]) -> Iterator[tuple[int, Entry]]:
 
 
 def folded(
-    progress: Progress,
-    records: RecordStore,
-    trials: int,
-    instances: Sequence[Instance],
-    *,
-    broker: Broker | None,
-    usage: TargetUsage,
+    progress: Progress, items: Items, instances: Sequence[Instance], *, broker: Broker | None, usage: TargetUsage
 ) -> Iterator[tuple[Chunk, list[dict[str, Any]]]]:
     """The items of a run in order, a few hundred at a time, as an evaluation's answered chunks, and their records.
 
@@ -60,23 +54,23 @@ def folded(
     if broker is not None:
         broker.ledger = Ledger()
     sessions = [instance.session for instance in instances]
-    for start in range(0, len(progress), ITEMS_AT_ONCE):
-        items = range(start, min(start + ITEMS_AT_ONCE, len(progress)))
-        answers = [progress.generated(item) for item in items]
-        bodies = [progress.scored(item) for item in items]
-        given = [_record(records, trials, item, usage, answer) for item, answer in zip(items, answers, strict=True)]
+    for start in range(0, len(items), ITEMS_AT_ONCE):
+        some = range(start, min(start + ITEMS_AT_ONCE, len(items)))
+        answers = [progress.generated(item) for item in some]
+        bodies = [progress.scored(item) for item in some]
+        for answer in filter(None, answers):
+            usage.add(answer)
+        given = [items.record(item, answer) for item, answer in zip(some, answers, strict=True)]
         outcomes = [_outcomes(answer, scored, sessions) for answer, scored in zip(answers, bodies, strict=True)]
-        ids = [
-            id_on_the_wire(record["id"], item % trials + 1, trials) for item, record in zip(items, given, strict=True)
-        ]
-        clusters = _clusters(records, trials, items, given)
+        record_ids = [record["id"] for record in given]
+        ids = [*map(items.id_on_the_wire, some, record_ids)]
         chunk = Chunk(
             Packed(msgpack.packb(given, use_bin_type=True)),
             ids,
-            list(items),
-            clusters,
-            record_ids=[record["id"] for record in given],
-            trials=[item % trials + 1 for item in items],
+            list(some),
+            items.clusters(some, given),
+            record_ids=record_ids,
+            trials=[*map(items.trial, some)],
         )
         chunk.columns = {session: [of_item[session] for of_item in outcomes] for session in sessions}
         if broker is not None:
@@ -86,18 +80,6 @@ def folded(
         yield chunk, given
 
 
-def _record(
-    records: RecordStore, trials: int, item: int, usage: TargetUsage, answer: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    number, trial = divmod(item, trials)
-    record = records[number]
-    if answer is None:
-        record.pop("output", None)
-        return record
-    usage.add(answer)
-    return record_of_item(record, answer, trial + 1)
-
-
 def _outcomes(
     answer: Mapping[str, Any] | None, scored: Mapping[str, Any] | None, sessions: Sequence[int]
 ) -> Mapping[int, Outcome]:
@@ -105,15 +87,6 @@ def _outcomes(
         return {session: tuple(outcome) for session, outcome in scored["outcomes"].items()}
     outcome = ("error", answer["error"]) if answer is not None and "error" in answer else _NOT_REACHED
     return dict.fromkeys(sessions, outcome)
-
-
-def _clusters(
-    records: RecordStore, trials: int, items: Iterable[int], given: Sequence[Mapping[str, Any]]
-) -> list[str] | None:
-    """The clusters that the spec names; else the trials of a record are one."""
-    if records.clusters is not None:
-        return [records.clusters[item // trials] for item in items]
-    return [record["id"] for record in given] if trials > 1 else None
 
 
 class TrialSums:
@@ -236,8 +209,6 @@ class PairedValues:
         ids = chunk.record_ids or chunk.ids
         for instance in self._instances:
             for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
-                for score in outcome[1] if outcome is not None and outcome[0] == "scored" else ():
-                    values = self.values.get(instance.metric(score.get("name") or ""))
-                    value = score.get("passed", score.get("value"))
-                    if values is not None and value is not None:
-                        values[record_id] = (*values.get(record_id, ()), float(value))
+                for metric, value in numbers_of(instance, outcome):
+                    if (values := self.values.get(metric)) is not None:
+                        values[record_id] = (*values.get(record_id, ()), value)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from evalsi_kernel.gates.early_stopping import EarlyStopping, RecordScores
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Outcome
+from evalsi_kernel.runs.values import numbers_of
 
 
 class Following:
@@ -48,12 +49,10 @@ class Following:
             values: dict[str, list[float]] = {instance.metric(one.name): [] for one in instance.info.outputs}
             errors = skipped = 0
             for outcomes in trials:
-                kind, payload = outcomes[instance.session]
-                errors += kind == "error"
-                skipped += kind == "skipped"
-                for score in payload if kind == "scored" else ():
-                    value = score.get("passed", score.get("value"))
-                    if value is not None:
-                        values.setdefault(instance.metric(score.get("name") or ""), []).append(float(value))
+                outcome = outcomes[instance.session]
+                errors += outcome[0] == "error"
+                skipped += outcome[0] == "skipped"
+                for metric, value in numbers_of(instance, outcome):
+                    values.setdefault(metric, []).append(value)
             scores |= {metric: RecordScores(some, errors, skipped) for metric, some in values.items()}
         return scores

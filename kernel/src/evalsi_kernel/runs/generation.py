@@ -13,9 +13,9 @@ from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.caller import Caller, CallFailed
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.records.intake import MAX_RECORD_BYTES
-from evalsi_kernel.runs.items import answered, failed
+from evalsi_kernel.runs.answers import answered, failed
+from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.progress import Progress
-from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.target import Bounds, Generated, Target, TargetInput
 from evalsi_protocol.errors import WireError
 
@@ -61,10 +61,9 @@ class Generation:
     Args:
         target: what is asked.
         caller: makes its calls within pace and budget.
-        is_bounded: whether the budget has a limit, so that the most that a call can take must be known.
-        records: of the run.
-        trials: of each record.
+        items: of the run.
         progress: where answers are written down.
+        is_bounded: whether the budget has a limit, so that the most that a call can take must be known.
         halt: stops it.
         is_in_vain: tells whether an answer would not be judged any more, so that none is paid for.
         on_answer: gets each answer once it is written down, and is waited for.
@@ -74,21 +73,19 @@ class Generation:
         self,
         target: Target,
         caller: Caller,
+        items: Items,
+        progress: Progress,
         *,
         is_bounded: bool,
-        records: RecordStore,
-        trials: int,
-        progress: Progress,
         halt: Halt,
         is_in_vain: Callable[[], bool],
         on_answer: Callable[[int, dict[str, Any]], Awaitable[None]],
     ) -> None:
         self._target = target
         self._caller = caller
-        self._is_bounded = is_bounded
-        self._records = records
-        self._trials = trials
+        self._items = items
         self._progress = progress
+        self._is_bounded = is_bounded
         self._halt = halt
         self._is_in_vain = is_in_vain
         self._on_answer = on_answer
@@ -119,8 +116,7 @@ class Generation:
 
     async def _answer(self, item: int) -> dict[str, Any] | None:
         """What the target answers, or how it fails; None where the item is left for another time."""
-        number, trial = divmod(item, self._trials)
-        given = TargetInput(self._records[number], trial + 1)
+        given = self._items.asked(item)
         bounds = self._target.bounds(given) if self._is_bounded else Bounds()
         task = asyncio.current_task()
         assert task is not None
@@ -136,7 +132,7 @@ class Generation:
             return failed(failure.error, failure.spent)
         finally:
             self._waiting.discard(task)
-        room_bytes = MAX_RECORD_BYTES - self._records.size_bytes(number)
+        room_bytes = MAX_RECORD_BYTES - self._items.size_bytes(item)
         return answered(timed.made, spent, timed.latency_ms, room_bytes)
 
     async def _timed(self, given: TargetInput, task: asyncio.Task[Any]) -> _Timed:

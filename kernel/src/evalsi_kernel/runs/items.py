@@ -1,106 +1,71 @@
-"""An item of a run: one record in one trial, and the record as evaluators see it once the target has answered.
+"""The items of a run: each record in each of its trials, and the record as evaluators see it once it is answered.
 
 It must not know how an answer came about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgpack
-
-from evalsi_kernel.broker.ask import Tokens
-from evalsi_kernel.broker.caller import Spent
-from evalsi_kernel.records.contents import MAX_NESTING, BadField, content, contexts, trajectory
-from evalsi_kernel.records.unencodable import REFUSED, explain
-from evalsi_kernel.records.usage import read_usage
-from evalsi_kernel.target import Generated
-from evalsi_protocol.errors import LocalMisuse, WireError
-from evalsi_protocol.values import check_value
-
-_COUNTS = (("input_tokens", "input"), ("output_tokens", "output"))
-_FIELDS: Mapping[str, Callable[[Any], Any]] = {"context": contexts, "trajectory": trajectory}
+from evalsi_kernel.runs.record_store import RecordStore
+from evalsi_kernel.target import TargetInput
+from evalsi_protocol.errors import WireError
 
 
-def answered(made: Generated, spent: Spent, latency_ms: float, room_bytes: int) -> dict[str, Any]:
-    """An answer as the log keeps it; what it holds that cannot be a record's field becomes an error instead.
+class Items:
+    """Numbered from 0: all trials of the first record, then those of the second.
 
     Args:
-        made: what the target answered.
-        spent: what that took; what the target itself says of its cost goes before it.
-        latency_ms: of the call that brought it.
-        room_bytes: what the record has room for.
+        records: of the run.
+        trials: of each record.
     """
-    cost_usd = spent.cost_usd if made.cost_usd is None else made.cost_usd
-    usage = {**_usage(made.tokens, cost_usd), "latency_ms": round(latency_ms, 3)}
-    body: dict[str, Any] = {"usage": usage, "calls": spent.calls}
-    try:
-        body["output"] = content("" if made.output is None else made.output)
-        if made.model:
-            body["model"] = made.model
-        if made.fields:
-            body["fields"] = {name: _field(name, value) for name, value in made.fields.items()}
-        if made.metadata:
-            body["metadata"] = dict(made.metadata)
-        read_usage(usage)
-        check_value(body, max_depth=MAX_NESTING)
-        size = len(msgpack.packb(body, use_bin_type=True))
-        why = "" if size <= room_bytes else f"it takes {size / 2**20:,.0f} MiB, more than its record has room for"
-    except BadField as bad:
-        why = bad.message
-    except LocalMisuse as bad:
-        why = bad.error.message.rstrip(".")
-    except REFUSED as error:
-        why = explain(body, error)[0]
-    return _failed(_unfit(why), spent.calls, _usage(made.tokens, cost_usd)) if why else body
 
+    def __init__(self, records: RecordStore, trials: int) -> None:
+        self.trials = trials
+        self._records = records
 
-def failed(error: WireError, spent: Spent) -> dict[str, Any]:
-    """A failure as the log keeps it, with what it took all the same."""
-    return _failed(error, spent.calls, _usage(spent.tokens, spent.cost_usd))
+    def __len__(self) -> int:
+        return len(self._records) * self.trials
 
+    def trial(self, item: int) -> int:
+        """Which trial of its record it is, from 1."""
+        return item % self.trials + 1
 
-def _failed(error: WireError, calls: int, usage: Mapping[str, Any]) -> dict[str, Any]:
-    return {"error": error.to_body(), "calls": calls, **({"usage": usage} if calls and usage else {})}
+    def asked(self, item: int) -> TargetInput:
+        """What the target is asked about."""
+        return TargetInput(self._records[item // self.trials], self.trial(item))
 
+    def size_bytes(self, item: int) -> int:
+        """How much its record takes as it is sent, without an answer."""
+        return self._records.size_bytes(item // self.trials)
 
-def _usage(tokens: Tokens, cost_usd: float | None) -> dict[str, Any]:
-    """What is known of what was taken; what is unknown is not there."""
-    counts = {name: count for name, key in _COUNTS if (count := getattr(tokens, key)) is not None}
-    return counts if cost_usd is None else {**counts, "cost_usd": cost_usd}
+    def refusal(self, item: int) -> WireError | None:
+        """Why its record can be sent to no evaluator; None where it can."""
+        return self._records.refusals.get(item // self.trials)
 
+    def id_on_the_wire(self, item: int, record_id: str) -> str:
+        """The id that tells the trials of a record apart while they are scored."""
+        return record_id if self.trials == 1 else f"{record_id}#{self.trial(item)}"
 
-def record_of_item(record: dict[str, Any], answer: Mapping[str, Any], trial: int) -> dict[str, Any]:
-    """The record as it is scored and written into results: the answer in place of whatever output it had."""
-    record.pop("output", None)
-    record.pop("usage", None)
-    record.update(answer.get("fields", {}))
-    if "error" in answer:
-        record["provenance"] = {**record.get("provenance", {}), "run": {"trial": trial, "error": answer["error"]}}
+    def clusters(self, items: Iterable[int], records: Sequence[Mapping[str, Any]]) -> list[str] | None:
+        """The clusters that the spec names; else the trials of a record are one."""
+        if self._records.clusters is not None:
+            return [self._records.clusters[item // self.trials] for item in items]
+        return [record["id"] for record in records] if self.trials > 1 else None
+
+    def record(self, item: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The record as it is scored and written into results: the answer in place of whatever output it had."""
+        record = self._records[item // self.trials]
+        record.pop("output", None)
+        if answer is None:
+            return record
+        record.pop("usage", None)
+        record.update(answer.get("fields", {}))
+        if "error" not in answer:
+            record["output"], record["usage"] = answer["output"], answer["usage"]
+        told = {"trial": self.trial(item)} | {name: answer[name] for name in ("error", "model") if name in answer}
+        record["provenance"] = {**record.get("provenance", {}), "run": told}
+        if "metadata" in answer:
+            record["metadata"] = {**answer["metadata"], **record.get("metadata", {})}
         return record
-    record["output"] = answer["output"]
-    record["usage"] = answer["usage"]
-    told = {"trial": trial, **({"model": answer["model"]} if "model" in answer else {})}
-    record["provenance"] = {**record.get("provenance", {}), "run": told}
-    if "metadata" in answer:
-        record["metadata"] = {**answer["metadata"], **record.get("metadata", {})}
-    return record
-
-
-def id_on_the_wire(record_id: str, trial: int, trials: int) -> str:
-    """The id that tells the trials of a record apart while they are scored."""
-    return record_id if trials == 1 else f"{record_id}#{trial}"
-
-
-def _field(name: str, value: Any) -> Any:
-    reader = _FIELDS.get(name)
-    if reader is None:
-        raise BadField(f"it fills {name!r}, which is not a target's to fill", "")
-    return reader(value)
-
-
-def _unfit(why: str) -> WireError:
-    return WireError(
-        "target.output", f"The target's answer cannot be a record's output: {why}.", "Mend the target.", "provider"
-    )

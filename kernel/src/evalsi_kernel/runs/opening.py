@@ -105,7 +105,7 @@ def check_budget(target: Target, request: RunRequest, records: RecordStore) -> N
             )
 
 
-class Ready(NamedTuple):
+class Scorers(NamedTuple):
     """What scores: the broker that answers its questions, None where nothing may be asked, and the pools."""
 
     broker: Broker | None
@@ -115,7 +115,7 @@ class Ready(NamedTuple):
 @asynccontextmanager
 async def scorers(
     plan: Plan, models: BrokerSettings | None, extensions: Extensions, listener: Listener
-) -> AsyncIterator[Ready]:
+) -> AsyncIterator[Scorers]:
     """The pools of a plan, started, and the broker, until the block is left."""
     async with AsyncExitStack() as stack:
         broker = None
@@ -131,7 +131,7 @@ async def scorers(
             for failure in failures:
                 if isinstance(failure, BaseException):
                     raise failure
-            yield Ready(broker, pools)
+            yield Scorers(broker, pools)
         except BaseException:
             for pool in pools:
                 pool.abort()

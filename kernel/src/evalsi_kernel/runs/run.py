@@ -16,6 +16,7 @@ from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import NOBODY, Listener
 from evalsi_kernel.runs.attempt import STOPPED
 from evalsi_kernel.runs.beginning import begin
+from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.opening import check_budget, target_of
 from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
@@ -63,9 +64,10 @@ async def _run(prepared: Prepared, intake: Intake, records: RecordStore) -> RunE
         async with target_of(request, prepared.extensions) as target:
             check_budget(target, request, records)
             inputs = _inputs(prepared, target, records)
-            begun = begin(request, inputs, len(records) * prepared.spec.trials)
+            items = Items(records, prepared.spec.trials)
+            begun = begin(request, inputs, len(items))
             try:
-                run = Running(prepared, intake, records, target, begun)
+                run = Running(prepared, intake, items, target, begun)
                 with stopped_by_interrupt(stop, lambda: listener.on_note(STOPPING)):
                     return await run.to_end(stop)
             except BaseException as error:

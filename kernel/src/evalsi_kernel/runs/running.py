@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
@@ -27,14 +26,13 @@ from evalsi_kernel.runs.attempt import STOPPED, Attempt
 from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
 from evalsi_kernel.runs.following import Following
-from evalsi_kernel.runs.generation import Generation, Halt
+from evalsi_kernel.runs.generation import Halt
 from evalsi_kernel.runs.history import FINISHED, State
+from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage
-from evalsi_kernel.runs.opening import Ready, caller_of, scorers
+from evalsi_kernel.runs.opening import Scorers, caller_of, scorers
 from evalsi_kernel.runs.prepared import Prepared
-from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd
-from evalsi_kernel.runs.scoring import Scoring
 from evalsi_kernel.runs.summing import Summing
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.target import Target
@@ -53,15 +51,15 @@ class Running:
     Args:
         prepared: the checked spec.
         intake: which has read all records.
-        records: all of them.
+        items: of the run.
         target: what is asked.
         begun: the run's folder, log and history.
     """
 
-    def __init__(self, prepared: Prepared, intake: Intake, records: RecordStore, target: Target, begun: Begun) -> None:
+    def __init__(self, prepared: Prepared, intake: Intake, items: Items, target: Target, begun: Begun) -> None:
         self._prepared = prepared
         self._intake = intake
-        self._records = records
+        self._items = items
         self._target = target
         self._begun = begun
         self._halt = Halt()
@@ -89,7 +87,17 @@ class Running:
                     replies.restore(line)
                 ready.broker.replies = replies
             begun.history.enter("running")
-            attempt = self._attempt(ready, caller)
+            attempt = Attempt(
+                prepared,
+                self._items,
+                begun.progress,
+                self._order,
+                target=self._target,
+                caller=caller,
+                scorers=ready,
+                halt=self._halt,
+                following=self._following,
+            )
             at_own_end = await attempt.work(stop, prepared.spec.budget.max_wall_clock)
             self._take_trouble_of(ready.broker)
             begun.history.enter("scoring")
@@ -97,7 +105,7 @@ class Running:
 
     def _take_trouble_of(self, broker: Broker | None) -> None:
         """Say why judges were not asked about all, where nothing was said yet."""
-        if broker is None or not _is_in_trouble(broker):
+        if broker is None or not broker.is_in_trouble:
             return
         why = "The budget of judges does not cover what is left to ask."
         mend = "Raise budget.max_judge_tokens or budget.max_judge_usd; the same command then goes on."
@@ -106,9 +114,9 @@ class Running:
 
     def _order_of_items(self) -> tuple[Sequence[int], Following | None]:
         """The items as they are taken up: as the data has them, or shuffled where the run may stop early."""
-        spec, trials, count = self._prepared.spec, self._prepared.spec.trials, len(self._records)
+        spec, trials, count = self._prepared.spec, self._items.trials, self._intake.count
         if spec.stop_when_decided is None or not spec.gates:
-            return range(count * trials), None
+            return range(len(self._items)), None
         numbers = list(range(count))
         random.Random(ORDER_SEED).shuffle(numbers)
         test = stopping_rule(self._prepared.extensions)(
@@ -127,7 +135,7 @@ class Running:
     def _facts(self) -> dict[str, Any]:
         """What conditions of gates may name, as the manifest will have it."""
         source = self._intake.source
-        dataset = {"source": source.name, "records": len(self._records), "sha256": source.sha256()}
+        dataset = {"source": source.name, "records": self._intake.count, "sha256": source.sha256()}
         return {**self._named(), "dataset": dataset}
 
     def _named(self) -> dict[str, Any]:
@@ -172,47 +180,7 @@ class Running:
                     usd += entry.cost_usd or 0.0
         return models._replace(spent_tokens=tokens, spent_usd=usd)
 
-    def _attempt(self, ready: Ready, caller: Caller) -> Attempt:
-        prepared, progress = self._prepared, self._begun.progress
-        at_once = prepared.spec.target.max_concurrency
-        attempt = Attempt(
-            progress,
-            self._order,
-            pools=ready.pools,
-            halt=self._halt,
-            at_once=at_once,
-            again=prepared.request.retry_errors,
-            following=self._following,
-            on_done=prepared.listener.on_records,
-        )
-        trials = prepared.spec.trials
-        attempt.generation = Generation(
-            self._target,
-            caller,
-            is_bounded=prepared.spec.budget.is_of_target,
-            records=self._records,
-            trials=trials,
-            progress=progress,
-            halt=self._halt,
-            is_in_vain=lambda: ready.broker is not None and _is_in_trouble(ready.broker),
-            on_answer=attempt.answered,
-        )
-        attempt.scoring = Scoring(
-            self._records,
-            trials,
-            instances=prepared.plan.instances,
-            conditions=prepared.conditions,
-            pools=ready.pools,
-            at_once=at_once,
-            may_end_early=self._following is not None,
-            progress=progress,
-            broker=ready.broker,
-            on_scored=attempt.scored,
-            on_broken=attempt.judge_broken,
-        )
-        return attempt
-
-    async def _summed_up(self, ready: Ready, *, at_own_end: bool) -> RunEnd:
+    async def _summed_up(self, ready: Scorers, *, at_own_end: bool) -> RunEnd:
         prepared, begun, spec = self._prepared, self._begun, self._prepared.spec
         done = begun.progress.done
         decisions = () if self._following is None else tuple(self._following.test.decisions)
@@ -233,7 +201,7 @@ class Running:
             broker=ready.broker,
             listener=Listener(on_note=prepared.listener.on_note),
         )
-        summing.fold(begun.progress, self._records, scores, ready.broker)
+        summing.fold(begun.progress, self._items, scores, ready.broker)
         if at_own_end:
             await scores.aggregate()
         begun.history.enter("gating")
@@ -326,10 +294,6 @@ class Running:
             return "failed"
         # What nobody gates on may have no score at all: that is an error too, and no success.
         return "error" if any(one.severity == "problem" for one in evaluation.findings) else "succeeded"
-
-
-def _is_in_trouble(broker: Broker) -> bool:
-    return broker.over_budget > 0 or broker.broken is not None
 
 
 def _as_error(error: WireError) -> EvalsiError:

@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgpack
 
 from evalsi_kernel.gates.conditions import Condition, ConditionError
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Chunk, Outcome
-from evalsi_kernel.runs.items import id_on_the_wire, record_of_item
+from evalsi_kernel.runs.items import Items
+from evalsi_kernel.runs.opening import Scorers
 from evalsi_kernel.runs.progress import Progress
-from evalsi_kernel.runs.record_store import RecordStore
-from evalsi_kernel.supervision.pool import Pool
+from evalsi_kernel.runs.values import values_of
+from evalsi_kernel.scores.tally import UNANSWERED
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import Packed
 from evalsi_protocol.limits import TARGET_FRAME_BYTES
-
-if TYPE_CHECKING:
-    from evalsi_kernel.broker.broker import Broker
 
 LINGER_S = 0.005
 """While the packs have work, answers that come close together go to them in one chunk."""
@@ -55,47 +53,41 @@ class Scoring:
     """Scores answers.
 
     Args:
-        records: of the run.
-        trials: of each record.
+        items: of the run.
+        progress: where outcomes are written down.
+        scorers: the pools of the packs, and the broker, which knows what an evaluation asked a judge.
         instances: the evaluators.
         conditions: session → when it scores; the others always do.
-        pools: of their packs, started.
         at_once: calls to the target at once; so many answers may come together.
         may_end_early: whether scores may end the run: then answers run ahead of them only as far as packs have work.
-        progress: where outcomes are written down.
-        broker: knows what an evaluation asked a judge; None without one.
         on_scored: hears of each item once its outcomes are written down.
         on_broken: hears why no judge can be asked any more.
     """
 
     def __init__(
         self,
-        records: RecordStore,
-        trials: int,
+        items: Items,
+        progress: Progress,
+        scorers: Scorers,
         *,
         instances: Sequence[Instance],
         conditions: Mapping[int, Condition],
-        pools: Sequence[Pool],
         at_once: int,
         may_end_early: bool,
-        progress: Progress,
-        broker: Broker | None,
         on_scored: Callable[[int, Mapping[int, Outcome]], None],
         on_broken: Callable[[WireError], None],
     ) -> None:
-        self._records = records
-        self._trials = trials
+        self._items = items
+        self._progress = progress
+        self._broker, self._pools = scorers
         self._instances = {instance.session: instance for instance in instances}
         self._conditions = conditions
-        self._pools = pools
-        self._progress = progress
-        self._broker = broker
         self._on_scored = on_scored
         self._on_broken = on_broken
-        most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in pools))
+        most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in self._pools))
         self._slots = asyncio.Semaphore(most)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most + at_once)
-        busy = max(at_once, *(pool.limits.concurrency for pool in pools))
+        busy = max(at_once, *(pool.limits.concurrency for pool in self._pools))
         self._ahead = asyncio.Semaphore(busy) if may_end_early else None
         self._held: Ready | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -151,7 +143,7 @@ class Scoring:
 
     def _size(self, ready: Ready) -> int:
         """What an item takes on the wire, about."""
-        return self._records.size_bytes(ready.item // self._trials) + len(msgpack.packb(ready.answer))
+        return self._items.size_bytes(ready.item) + len(msgpack.packb(ready.answer))
 
     async def _score(self, batch: Sequence[Ready]) -> None:
         chunk, records = self._chunk(batch)
@@ -169,15 +161,11 @@ class Scoring:
                 self._ahead.release()
 
     def _chunk(self, batch: Sequence[Ready]) -> tuple[Chunk, list[dict[str, Any]]]:
-        ids, records = [], []
-        for ready in batch:
-            number, trial = divmod(ready.item, self._trials)
-            record = record_of_item(self._records[number], ready.answer, trial + 1)
-            record["id"] = id_on_the_wire(record["id"], trial + 1, self._trials)
-            ids.append(record["id"])
-            records.append(record)
+        records = [self._items.record(ready.item, ready.answer) for ready in batch]
+        for ready, record in zip(batch, records, strict=True):
+            record["id"] = self._items.id_on_the_wire(ready.item, record["id"])
         packed = Packed(msgpack.packb(records, use_bin_type=True))
-        return Chunk(packed, ids, [ready.item for ready in batch]), records
+        return Chunk(packed, [record["id"] for record in records], [ready.item for ready in batch]), records
 
     async def _ask(self, chunk: Chunk, batch: Sequence[Ready], sessions: Sequence[tuple[int, ...]]) -> None:
         """Have the pools answer for these sessions where nothing is answered yet, and wait until they have."""
@@ -198,10 +186,10 @@ class Scoring:
     def _put_kept(self, chunk: Chunk, batch: Sequence[Ready]) -> None:
         """Outcomes that need not be asked for: those that stand, and those of records that cannot be sent."""
         for index, ready in enumerate(batch):
-            refusal = self._records.refusals.get(ready.item // self._trials)
+            refusal = self._items.refusal(ready.item)
             for session in chunk.columns:
                 if refusal is not None:
-                    chunk.put(session, index, ("error", refusal.to_body()))
+                    chunk.fail(session, index, refusal)
                 elif session in ready.kept:
                     chunk.put(session, index, ready.kept[session])
 
@@ -214,30 +202,25 @@ class Scoring:
             try:
                 if condition.holds({"record": record, "scores": self._scores(chunk, index)}):
                     continue
-                outcome: Outcome = ("skipped", {"reason": f"when is false: {condition.source}"})
+                chunk.put(session, index, ("skipped", {"reason": f"when is false: {condition.source}"}))
             except ConditionError as error:
-                wire = WireError("config.condition", str(error), "Mend the evaluator's when.", "config")
-                outcome = ("error", wire.to_body())
-            chunk.put(session, index, outcome)
+                mend = "Mend the evaluator's when."
+                chunk.fail(session, index, WireError("config.condition", str(error), mend, "config"))
 
     def _scores(self, chunk: Chunk, index: int) -> dict[str, Any]:
         """metric → value of the evaluators that have scored this record: a number, 1.0 for a pass, or a label."""
-        scores: dict[str, Any] = {}
-        for session, column in chunk.columns.items():
-            outcome = column[index]
-            for score in outcome[1] if outcome is not None and outcome[0] == "scored" else ():
-                value = score.get("value", score.get("label"))
-                if "passed" in score:
-                    value = float(score["passed"])
-                scores[self._instances[session].metric(score.get("name") or "")] = value
-        return scores
+        return {
+            metric: value
+            for session, column in chunk.columns.items()
+            for metric, value in values_of(self._instances[session], column[index])
+        }
 
     def _write_down(self, chunk: Chunk, batch: Sequence[Ready]) -> None:
         broken = None if self._broker is None else self._broker.broken
         if broken is not None:
             self._on_broken(broken)
         for index, ready in enumerate(batch):
-            outcomes = {session: column[index] or _UNANSWERED for session, column in chunk.columns.items()}
+            outcomes = {session: column[index] or UNANSWERED for session, column in chunk.columns.items()}
             kinds = {outcome[0] for outcome in outcomes.values()}
             asked = self._asked(chunk.ids[index], ready.asked)
             unasked = self._unasked(outcomes) if "error" in kinds else None
@@ -265,6 +248,3 @@ class Scoring:
                 if entries := ledger.take(session, record_id):
                     asked[session] = [*asked.get(session, ()), *entries]
         return asked
-
-
-_UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})

@@ -17,9 +17,9 @@ from evalsi_kernel.results.evaluated import Evaluation
 from evalsi_kernel.results.findings import Finding
 from evalsi_kernel.runs.folding import MOST_SLICES, PairedValues, Slices, TrialSums, folded
 from evalsi_kernel.runs.history import State
+from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage, gates_told, slices_told
 from evalsi_kernel.runs.progress import Progress
-from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.spec import Spec
 from evalsi_kernel.scores.tally import Tally
 
@@ -83,11 +83,9 @@ class Summing:
         self._gates: tuple[GateResult, ...] = ()
         self._verdict: Verdict | None = None
 
-    def fold(self, progress: Progress, records: RecordStore, scores: RunScores, broker: Broker | None) -> None:
+    def fold(self, progress: Progress, items: Items, scores: RunScores, broker: Broker | None) -> None:
         """Take in every item, in order."""
-        for chunk, given in folded(
-            progress, records, self._spec.trials, self._instances, broker=broker, usage=self._usage
-        ):
+        for chunk, given in folded(progress, items, self._instances, broker=broker, usage=self._usage):
             # The tallies of the whole come first: what cannot stand turns into an error in the column itself.
             scores.take(chunk)
             self._slices.add(chunk, given)

@@ -19,7 +19,7 @@ from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
 from evalsi_protocol.errors import WireError
 
 MAX_REASONS = 50
-_UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})
+UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})
 
 
 class Tally:
@@ -60,7 +60,7 @@ class Tally:
             clusters: the cluster of each record, where the tally is clustered.
         """
         if not all(column):
-            column[:] = [outcome or _UNANSWERED for outcome in column]
+            column[:] = [outcome or UNANSWERED for outcome in column]
         scored = [payload for kind, payload in column if kind == "scored"]  # type: ignore[misc]
         if len(scored) < len(column) or self._of_dataset:
             self._count_others(column)
@@ -118,7 +118,7 @@ class Tally:
     def _count_others(self, column: list[Outcome | None]) -> None:
         """Count what was not scored; what cannot be an outcome of this evaluator becomes an error."""
         for index, outcome in enumerate(column):
-            kind, payload = outcome or _UNANSWERED
+            kind, payload = outcome or UNANSWERED
             if kind == "scored" and not self._of_dataset:
                 continue
             if kind == "state" and self._of_dataset and isinstance(payload, dict) and "state" in payload:
