@@ -16,6 +16,7 @@ from evalsi.evaluation import Result
 from evalsi_kernel.broker import caller
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.errors import EvalsiError
+from tests.cli.running import evalsi as evalsi_command
 from tests.providers import KEY, MODEL, Answer, Provider, Request, faults, fixed, in_order
 
 SCHEMA = {
@@ -165,9 +166,39 @@ def test_a_refused_key_is_told_once_and_asked_no_more() -> None:
     assert {one["error"]["code"] for one in result.results} == {"provider.auth"}
 
 
+@evaluator(name="graded-if-any", version=1, needs=("output",), asks=("judge",))
+async def graded_if_any(record: Record, *, ctx: Context) -> float:
+    """The judge's score; what is blank has none of its marks, and no judge is asked."""
+    return await graded(record, ctx=ctx) if record.output.as_text().strip() else 0.0
+
+
+def test_a_refused_key_is_a_problem_though_some_records_were_scored_without_a_judge() -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("", "one", "two"), graded_if_any, judge={"api_key_env": "WRONG"})
+        (summary,) = result.summaries
+        assert (summary.n, summary.errors) == (1, 2)
+        problem, note = result.findings
+        assert problem.startswith("A model is not asked any more: openai-compatible at ")
+        assert "answered 401" in problem
+        assert problem.endswith("--judge-api-key-env names the variable that holds it.")
+        assert note.startswith("graded-if-any failed on 2 of 3 records")
+        flags = ("--judge-model", MODEL, "--judge-base-url", provider.base_url, "--judge-api-key-env", "WRONG")
+        where = f"{Path(__file__)}:graded_if_any"
+        data = "".join(json.dumps(row) + "\n" for row in rows("", "one", "two"))
+        told = evalsi_command("eval", "--data", "-", "--evaluators", where, *flags, stdin=data.encode())
+    assert told.code == 1
+    assert "error: A model is not asked any more" in told.err
+
+
 @pytest.fixture(autouse=True)
 def wrong_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WRONG", "sk-not-this-one")
+
+
+def test_a_question_without_a_reply_has_no_reference_to_one() -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("one"), judge={"api_key_env": "WRONG"})
+    assert "judge_calls" not in result.results[0]
 
 
 def test_a_missing_key_says_which_variable_before_any_work() -> None:

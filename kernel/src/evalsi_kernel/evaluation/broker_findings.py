@@ -23,6 +23,8 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
                 "Raise the budget and run again; what was answered comes from the cache and costs nothing.",
             )
         )
+    if (why := broker.broken) is not None:
+        found.append(Finding("problem", f"A model is not asked any more: {why.message}", why.mend))
     if broker.error is not None:
         found.append(
             Finding("problem", f"The judge's raw replies are not kept: {broker.error.strerror}.", "Free some space.")
