@@ -37,6 +37,7 @@ def problem(
     """Why a reply is no verdict; every form of asking agrees where none is named."""
     with pytest.raises(VerdictError) as caught:
         parsed(text, schema, form, finish)
+    assert caught.value.error.mend, "whoever reads it is told what to do"
     return caught.value
 
 

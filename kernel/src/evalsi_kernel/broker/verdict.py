@@ -31,7 +31,9 @@ _THINK_OPENS, _THINK_CLOSES = "<think>", "</think>"
 class VerdictError(Exception):
     """A reply that is no verdict, or a schema that can have none."""
 
-    def __init__(self, code: str, message: str, mend: str = "", blame: Blame = "judge") -> None:
+    def __init__(
+        self, code: str, message: str, mend: str = "Read its reply, or take another judge.", blame: Blame = "judge"
+    ) -> None:
         super().__init__(message)
         self.error = WireError(code, message, mend, blame, "no")
 
@@ -79,7 +81,7 @@ def parse_verdict(
         VerdictError: "judge.refused", "judge.truncated", "judge.empty" or "judge.unparsable".
     """
     if finish == "refusal":
-        raise VerdictError("judge.refused", "The judge refused to answer.", "Read its reply, or take another judge.")
+        raise VerdictError("judge.refused", "The judge refused to answer.")
     if finish == "length":
         mend = "Let it take more tokens: --judge-max-tokens."
         raise VerdictError("judge.truncated", "The judge's reply was cut off at its most tokens.", mend)
