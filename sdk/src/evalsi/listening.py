@@ -41,7 +41,8 @@ def listen_at(address: str, name: str, version: str, load: Load) -> None:
                 Host(SocketChannel(connection), name, version, load).serve()
         finally:
             if listener.family == socket.AF_UNIX:
-                os.unlink(urlsplit(address).path)
+                with suppress(FileNotFoundError):
+                    os.unlink(urlsplit(address).path)
 
 
 def _bound(address: str) -> socket.socket:

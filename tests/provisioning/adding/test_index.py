@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
-from evalsi_provisioning import pack_index
+from evalsi_provisioning import downloads, pack_index
 from evalsi_provisioning.pack_index import PackIndex, find_release, matching, read_index, schema_text
 from tests.cli.running import evalsi
 from tests.provisioning.adding.third_party import served, write_index
@@ -121,6 +121,7 @@ def test_without_an_index_a_name_cannot_be_found_and_it_is_said_what_to_name(pro
         (json.dumps({"index": 1, "packs": [listed("core")]}).encode(), "packs.0.name"),
         (json.dumps({"index": 1, "packs": [{"name": "a/b", "versions": []}]}).encode(), "packs.0.versions"),
         (json.dumps({"index": 1, "packs": [listed("a/b", {"version": "1", "url": "x"})]}).encode(), "sha256"),
+        (json.dumps({"index": 1, "packs": [listed("a/b", summary="a\x1b[2K")]}).encode(), "packs.0.summary"),
         (json.dumps({"index": 1, "packs": [listed("a/b"), listed("a/b")]}).encode(), "a/b more than once"),
         (json.dumps({"index": 1, "packs": [{}] * 500}).encode(), "and 990 more"),
     ],
@@ -146,6 +147,14 @@ def test_an_index_that_is_huge_is_not_read_to_its_end(tmp_path: Path, monkeypatc
         read_index(str(index))
     with served(tmp_path) as url, pytest.raises(PackError, match="is larger than"):
         read_index(f"{url}/index.json")
+
+
+def test_an_index_that_comes_a_byte_at_a_time_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "WHOLE_S", 0.1)
+    with served(tmp_path) as url, pytest.raises(PackError, match=r"has not come within 0\.1 s"):
+        read_index(f"{url}/drip")
 
 
 def test_an_index_that_cannot_be_reached_is_told(tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
+import lzma
 import os
 import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import example, given, settings
@@ -57,11 +62,40 @@ def test_a_link_in_a_zip_is_refused(tmp_path: Path) -> None:
 
 def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
     archive = strange_tar(tmp_path / "a.tar.gz", member("plugin.toml"), member("plugin.toml"))
-    with pytest.raises(PackError, match=r"plugin\.toml twice"):
+    with pytest.raises(PackError, match=r"'plugin\.toml' twice"):
         unpack(archive, tmp_path / "inner")
     archive = strange_tar(tmp_path / "b.tar.gz", member("a"), member("a/b"))
     with pytest.raises(PackError, match="twice"):
         unpack(archive, tmp_path / "inner-b")
+
+
+@pytest.mark.parametrize("other", ["Plugin.TOML", "src/\u00fc.py"])
+def test_two_names_that_are_one_file_on_another_system_are_refused(other: str, tmp_path: Path) -> None:
+    archive = strange_zip(tmp_path / "a.zip", {"plugin.toml": b"", "src/u\u0308.py": b"", other: b""})
+    with pytest.raises(PackError, match="twice"):
+        unpack(archive, tmp_path / "inner")
+
+
+def test_what_an_archive_names_does_not_act_on_the_terminal(tmp_path: Path) -> None:
+    name = "\x1b[2Kplugin.toml"
+    for archive in (
+        strange_tar(tmp_path / "a.tar.gz", member(name, tarfile.SYMTYPE, "/etc")),
+        strange_tar(tmp_path / "b.tar.gz", member(name), member(name)),
+        strange_zip(tmp_path / "a.zip", {name: b"/etc"}, mode=SYMLINK),
+    ):
+        with pytest.raises(PackError) as refused:
+            unpack(archive, tmp_path / archive.stem)
+        assert "\x1b" not in refused.value.message
+
+
+@pytest.mark.parametrize("opened", [gzip.open, bz2.open, lzma.open, open], ids=["gz", "bz2", "xz", "plain"])
+def test_a_header_that_says_it_is_huge_is_not_read(opened: Callable[..., IO[bytes]], tmp_path: Path) -> None:
+    header = member("././@PaxHeader", tarfile.XHDTYPE)
+    header.size = 1 << 40
+    with opened(tmp_path / "a.tar", "wb") as file:
+        file.write(header.tobuf(tarfile.GNU_FORMAT) + bytes(100_000))
+    with pytest.raises(PackError, match="a header in it has 1,099,511,627,776 bytes"):
+        unpack(tmp_path / "a.tar", tmp_path / "inner")
 
 
 def test_more_than_the_bounds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +150,20 @@ def test_a_compressed_archive_that_is_cut_off_is_refused(tmp_path: Path) -> None
         assert refused.value.code == "pack.archive"
 
 
+@pytest.mark.parametrize(("name", "compress"), [("a.tar.gz", gzip.compress), ("a.tar.bz2", bz2.compress)])
+def test_a_compressed_archive_with_a_wrong_byte_is_refused(
+    name: str, compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    whole = compress(gzip.decompress(tar_of(write_pack(tmp_path / "style"), tmp_path / "whole.tar.gz").read_bytes()))
+    content = bytearray(whole)
+    for at in (3, len(content) // 2, len(content) - 6):
+        content[at] ^= 0xFF
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(PackError) as refused:
+            unpack(tmp_path / name, tmp_path / f"inner{at}")
+        assert refused.value.code == "pack.archive"
+
+
 def test_a_link_in_a_folder_is_refused(project: Path, tmp_path: Path) -> None:
     folder = write_pack(tmp_path / "style")
     (folder / "src" / "passwd").symlink_to("/etc/passwd")
@@ -140,6 +188,17 @@ def test_a_plain_name_is_for_packs_of_evalsi_also_where_it_is_taken(project: Pat
     added(write_pack(tmp_path / "acme-core", "acme/core"), project)
     with pytest.raises(PackError, match="reserved"):
         added(write_pack(tmp_path / "builtin", "builtin/core"), project)
+
+
+@pytest.mark.parametrize("sign", ["\\u001b[1A", "\\u0085", "\\u2028", "\\u202e", "\\n"])
+def test_what_a_manifest_says_does_not_act_on_the_terminal(sign: str, project: Path, tmp_path: Path) -> None:
+    folder = write_pack(tmp_path / "style", more=f'[permissions]\nfiles = ["/a{sign}"]\n')
+    manifest = folder / "plugin.toml"
+    manifest.write_text(manifest.read_text().replace("of a test", f"of a {sign}"), "utf-8")
+    with pytest.raises(PackError) as refused:
+        added(folder, project)
+    places = {problem["at"] for problem in refused.value.details["problems"]}
+    assert places == {"summary", "evaluators[0].summary", "permissions.files[0]"}
 
 
 def test_all_that_is_wrong_with_a_manifest_is_told_at_once_with_its_places(project: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -162,7 +162,14 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Nothing."""
 
     def do_GET(self) -> None:
-        """A file; or /away, which sends on to an address without https."""
+        """A file; or /away, which sends on to an address without https; or /drip, which ends when the reader does."""
+        if self.path.startswith("/drip"):
+            self.send_response(200)
+            self.end_headers()
+            with suppress(ConnectionError):
+                while True:
+                    self.wfile.write(b" ")
+            return
         if self.path.startswith("/away"):
             self.send_response(302)
             self.send_header("Location", "http://packs.example.com/pack.zip")

@@ -36,8 +36,10 @@ class Misfit(ValueError):
 DottedName = Annotated[
     str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="the dotted name of a module")
 ]
-Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", description="one line")]
-FilledLine = Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]*$", description="one line")]
+# A terminal acts on control characters: what a stranger says could hide what is said of it.
+REST_OF_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
+Line = Annotated[str, Field(pattern=f"^{REST_OF_LINE}", description="one line")]
+FilledLine = Annotated[str, Field(min_length=1, pattern=f"^{REST_OF_LINE}", description="one line")]
 
 
 TableType = TypeVar("TableType", bound=Table)

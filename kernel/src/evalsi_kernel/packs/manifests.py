@@ -15,7 +15,7 @@ from pydantic import Field, FiniteFloat
 from evalsi_kernel.checking.param_schema import params_schema_problems
 from evalsi_kernel.checking.problems import Problem
 from evalsi_kernel.checking.suggestions import choose
-from evalsi_kernel.checking.toml_tables import FilledLine, Line, Table, check_table, read_toml
+from evalsi_kernel.checking.toml_tables import REST_OF_LINE, FilledLine, Line, Table, check_table, read_toml
 from evalsi_kernel.checking.value_schema import shown
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.packs.pack_info import (
@@ -86,7 +86,9 @@ class Permissions(Table):
     judge: list[Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="the name of a role")]] = _NONE
     asks_per_record: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     network: list[Annotated[str, Field(pattern=_HOST, description="a host, or host:port")]] = _NONE
-    files: list[Annotated[str, Field(pattern="^(/|~/)", description="an absolute path, or one from ~/")]] = _NONE
+    files: list[
+        Annotated[str, Field(pattern=f"^(/|~/){REST_OF_LINE}", description="an absolute path, or one from ~/")]
+    ] = _NONE
     secrets: list[Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$", description="the name of a variable")]] = _NONE
 
 

@@ -5,15 +5,18 @@ It must not know what a pack is.
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
+import lzma
 import stat
 import tarfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
-from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 from evalsi_kernel.errors import PackError
 
@@ -21,7 +24,8 @@ ZIPS = (".whl", ".zip")
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 MAX_FILES = 10_000
 MAX_BYTES = 256 * 1024 * 1024
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 14
+"""What is read at once; what names, links and times take in a tar is far less."""
 _OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
 
 
@@ -44,7 +48,7 @@ def unpack(archive: Path, folder: Path) -> None:
     Raises:
         PackError: `pack.archive`; it is no archive, or has a path outside of the folder, a link, a device, or too much.
     """
-    left_bytes = MAX_BYTES
+    left_bytes, taken = MAX_BYTES, set[str]()
     try:
         for count, member in enumerate(_members(archive), 1):
             if count > MAX_FILES:
@@ -53,6 +57,9 @@ def unpack(archive: Path, folder: Path) -> None:
             if member.file is None:
                 path.mkdir(parents=True, exist_ok=True)
                 continue
+            if _everywhere(path) in taken:
+                raise _refusal(archive, f"holds {path.name!r} twice")
+            taken.add(_everywhere(path))
             path.parent.mkdir(parents=True, exist_ok=True)
             # "x": a name that comes twice is refused, so that what was looked at is what is there.
             with member.file, path.open("xb") as out:
@@ -64,12 +71,22 @@ def unpack(archive: Path, folder: Path) -> None:
             if member.is_program:
                 path.chmod(0o755)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise _refusal(archive, f"holds {Path(str(error.filename)).name} twice") from error
+        raise _refusal(archive, f"holds {Path(str(error.filename)).name!r} twice") from error
     except OSError as error:
+        if error.errno is None:  # How gzip and bz2 call what does not fit.
+            raise _refusal(archive, f"cannot be read: {error}") from error
         if error.errno not in _OF_NAMES:
             raise
         raise _refusal(archive, "holds a name that no file can have here") from error
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, ValueError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+    ) as error:
         raise _refusal(archive, f"cannot be read: {error or 'it is cut off'}") from error
 
 
@@ -79,17 +96,46 @@ def _members(archive: Path) -> Iterator[_Member]:
             for info in zipped.infolist():
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise _refusal(archive, f"holds {info.filename}, which is a link or a device")
+                    raise _refusal(archive, f"holds {info.filename!r}, which is a link or a device")
                 is_folder = info.filename.endswith("/")
                 is_program = bool(info.external_attr >> 16 & stat.S_IXUSR)
                 yield _Member(info.filename, None if is_folder else zipped.open(info), is_program)
         return
-    with tarfile.open(archive, "r:*") as tarred:
+    with _decompressed(archive) as file, tarfile.open(fileobj=_Careful(file), mode="r:") as tarred:
         for entry in tarred:
             if not (entry.isreg() or entry.isdir()):
-                raise _refusal(archive, f"holds {entry.name}, which is a link or a device")
+                raise _refusal(archive, f"holds {entry.name!r}, which is a link or a device")
             is_program = bool(entry.mode & stat.S_IXUSR)
             yield _Member(entry.name, None if entry.isdir() else tarred.extractfile(entry), is_program)
+
+
+def _decompressed(archive: Path) -> IO[bytes]:
+    with archive.open("rb") as file:
+        first = file.read(6)
+    if first.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.open(archive))
+    if first.startswith(b"BZh"):
+        return bz2.open(archive)
+    return lzma.open(archive) if first == b"\xfd7zXZ\x00" else archive.open("rb")
+
+
+class _Careful:
+    """Reads a tar for `tarfile`, which reads a header in one piece, however many gigabytes that says it has."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.tell, self.seek, self.close, self.write = file.tell, file.seek, file.close, file.write
+        self._read = file.read
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or fewer at the end."""
+        if size > _CHUNK_BYTES:
+            raise tarfile.ReadError(f"a header in it has {size:,} bytes")
+        return self._read(size)
+
+
+def _everywhere(path: Path) -> str:
+    """What is equal for two paths that are one file on a system that knows no small letters or composes them."""
+    return unicodedata.normalize("NFC", str(path)).casefold()
 
 
 def _safe(name: str, archive: Path) -> PurePosixPath:

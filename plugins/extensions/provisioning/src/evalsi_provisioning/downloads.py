@@ -9,12 +9,15 @@ import http.client
 import urllib.error
 import urllib.request
 from pathlib import Path
+from time import monotonic
 from typing import IO, Any
 from urllib.parse import urlsplit
 
 from evalsi_kernel.errors import PackError
 
 TIMEOUT_S = 30.0
+WHOLE_S = 600.0
+"""In which all of it must have come: a byte now and then would else hold the command for ever."""
 MAX_ARTIFACT_BYTES = 64 * 1024 * 1024
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _CHUNK_BYTES = 1 << 16
@@ -48,15 +51,17 @@ def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:
     """Write what lies at an address into a file.
 
     Raises:
-        PackError: `pack.source`; the address is refused, nobody answers, or it is larger than `max_bytes`.
+        PackError: `pack.source`; the address is refused, nobody answers, or it is larger than `max_bytes` or too slow.
     """
     check_url(url)
     opener = urllib.request.build_opener(_CarefulRedirects)
     request = urllib.request.Request(url, headers={"User-Agent": "evalsi"})
-    left = max_bytes
+    left, until = max_bytes, monotonic() + WHOLE_S
     try:
         with opener.open(request, timeout=TIMEOUT_S) as reply, to.open("wb") as out:
-            while chunk := reply.read(_CHUNK_BYTES):
+            while chunk := reply.read1(_CHUNK_BYTES):
+                if monotonic() > until:
+                    raise _fault(f"{url} has not come within {WHOLE_S:g} s.", "Try again, or fetch it by other means.")
                 left -= len(chunk)
                 if left < 0:
                     raise _fault(f"{url} is larger than {max_bytes // 1_000_000:,} MB.", "Check the address.")

@@ -17,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsi_kernel.checking.suggestions import did_you_mean
+from evalsi_kernel.checking.toml_tables import Line
 from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.packs.manifests import PROTOCOL
 from evalsi_kernel.packs.refs import VERSION
@@ -52,8 +53,8 @@ class Listed(_Part):
     """One pack."""
 
     name: Annotated[str, Field(pattern=_PUBLISHED, description="publisher/name")]
-    summary: Annotated[str, Field(description="one line for a person")] = ""
-    evaluators: Annotated[list[str], Field(description="their names, for a search")] = Field(default_factory=list)
+    summary: Annotated[Line, Field(description="one line for a person")] = ""
+    evaluators: Annotated[list[Line], Field(description="their names, for a search")] = Field(default_factory=list)
     versions: Annotated[list[Release], Field(min_length=1, description="in any order")]
 
     def newest(self) -> Release | None:
