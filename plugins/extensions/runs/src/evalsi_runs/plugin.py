@@ -1,4 +1,4 @@
-"""Owns the hook by which the command line finds `run`, `runs`, `init` and `schema`.
+"""Owns the hook by which the command line finds `run`, `runs`, `shadow`, `init` and `schema`.
 
 It must not know what they do: each loads when it is used.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
-    """One of the four, or None where the name is another's."""
+    """One of the five, or None where the name is another's."""
     if name == "run":
         from .run_command import Run
 
@@ -24,6 +24,10 @@ def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
         from .runs_command import Runs
 
         return Runs(toolkit)
+    if name == "shadow":
+        from .shadow_command import Shadow
+
+        return Shadow(toolkit)
     if name == "init":
         from .init_command import Init
 
