@@ -157,6 +157,17 @@ def test_a_reply_that_is_no_answer_is_an_error_whose_raw_reply_is_kept(reply: An
     assert kept["problem"] == one["error"]["message"]
 
 
+def test_a_budget_in_dollars_without_a_price_is_not_said_to_be_used_up() -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("one", "two"), budget={"usd": 1.0})
+        assert provider.calls == 0
+    problem, failed = result.findings
+    assert problem.startswith(
+        "The budget for model calls does not cover every question: 2 went unasked. Raise it, or say"
+    )
+    assert "The price of the model is unknown" in failed
+
+
 def test_a_refused_key_is_told_once_and_asked_no_more() -> None:
     with Provider(fixed(GOOD)) as provider:
         result = judged(provider, rows(*map(str, range(40))), judge={"api_key_env": "WRONG"}, concurrency=4)

@@ -15,14 +15,11 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
     """The problems first; `asking` are the sessions of evaluators that ask models."""
     found = []
     if broker.over_budget:
-        questions = "1 question was" if broker.over_budget == 1 else f"{broker.over_budget:,} questions were"
-        found.append(
-            Finding(
-                "problem",
-                f"The budget for model calls is used up: {questions} not asked.",
-                "Raise the budget and run again; what was answered comes from the cache and costs nothing.",
-            )
+        message = f"The budget for model calls does not cover every question: {broker.over_budget:,} went unasked."
+        mend = (
+            "Raise it, or say what the model costs, and run again; what was answered comes from the cache at no cost."
         )
+        found.append(Finding("problem", message, mend))
     if (why := broker.broken) is not None:
         found.append(Finding("problem", f"A model is not asked any more: {why.message}", why.mend))
     if broker.error is not None:
