@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from evalsi_bootstrap import plugin
 from evalsi_bootstrap.percentile import PercentileBootstrap
+from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod, student_t, wilson
 from evalsi_kernel.scores.summaries import MetricAccumulator
 
@@ -150,15 +151,15 @@ def test_a_level_that_two_thousand_resamples_cannot_place_gives_no_interval() ->
 def test_an_all_pass_sample_is_shown_with_wilsons_interval_and_says_so(
     clusters: list[str] | None, method: str, low: float
 ) -> None:
-    metric = MetricAccumulator("exact-match", "exact-match", "pass", clustered=clusters is not None)
-    metric.add_passed([True] * 6, clusters)
+    metric = MetricAccumulator("exact-match", "exact-match", OutputInfo(kind="pass"), clustered=clusters is not None)
+    metric.add([True] * 6, clusters)
 
     assert metric.summary(PercentileBootstrap()).ci == Interval(low, 1.0, 0.95, method)
 
 
 def test_equal_numbers_are_shown_without_an_interval() -> None:
-    metric = MetricAccumulator("score", "judge", "number", keep_values=True)
-    metric.add_numbers([0.3] * 6)
+    metric = MetricAccumulator("score", "judge", OutputInfo(kind="number"), keep_values=True)
+    metric.add([0.3] * 6)
 
     assert metric.summary(PercentileBootstrap()).ci is None
 

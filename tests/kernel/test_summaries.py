@@ -11,8 +11,11 @@ from statistics import fmean, stdev
 
 import pytest
 
+from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.scores.intervals import Interval, clustered_t, clustered_wilson, student_t, wilson
-from evalsi_kernel.scores.summaries import MetricAccumulator, MetricKind, Summary
+from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
+
+PASS, NUMBER, LABEL = OutputInfo(kind="pass"), OutputInfo(kind="number"), OutputInfo(kind="label")
 
 
 class WholeRange:
@@ -30,18 +33,17 @@ class WholeRange:
 
 
 def passes(values: list[bool], clusters: list[str] | None = None, level: float = 0.95) -> MetricAccumulator:
-    metric = MetricAccumulator("exact-match", "exact-match", "pass", level=level, clustered=clusters is not None)
-    metric.add_passed(values, clusters)
+    metric = MetricAccumulator("exact-match", "exact-match", PASS, level=level, clustered=clusters is not None)
+    metric.add(values, clusters)
     return metric
 
 
 def numbers(
     values: list[float], clusters: list[str] | None = None, *, keep_values: bool = False, maximum: float | None = None
 ) -> MetricAccumulator:
-    metric = MetricAccumulator(
-        "score", "judge", "number", clustered=clusters is not None, keep_values=keep_values, maximum=maximum
-    )
-    metric.add_numbers(values, clusters)
+    output = OutputInfo(kind="number", maximum=maximum)
+    metric = MetricAccumulator("score", "judge", output, clustered=clusters is not None, keep_values=keep_values)
+    metric.add(values, clusters)
     return metric
 
 
@@ -60,8 +62,8 @@ def test_the_three_rows_of_the_readme_come_out_to_their_last_digit() -> None:
 
 def test_verdicts_that_come_in_chunks_are_one_sample() -> None:
     metric = passes([True, False, True])
-    metric.add_passed([])
-    metric.add_passed([False, True])
+    metric.add([])
+    metric.add([False, True])
     summary = metric.summary()
 
     assert (summary.n, summary.mean) == (5, 0.6)
@@ -73,8 +75,8 @@ def test_numbers_that_come_in_chunks_are_one_sample() -> None:
     draw = random.Random(1)
     values = [draw.random() for _ in range(1000)]
     metric = numbers(values[:400])
-    metric.add_numbers(array("d", values[400:999]))
-    metric.add_numbers(values[999:])
+    metric.add(array("d", values[400:999]))
+    metric.add(values[999:])
     summary = metric.summary()
 
     assert (summary.n, summary.mean) == (1000, fmean(values))
@@ -86,7 +88,7 @@ def test_numbers_that_come_in_chunks_are_one_sample() -> None:
 def test_a_summary_may_be_taken_at_any_time_and_more_added_after_it() -> None:
     metric = passes([True])
     first = metric.summary()
-    metric.add_passed([False])
+    metric.add([False])
 
     assert (first.n, metric.summary().n) == (1, 2)
 
@@ -97,7 +99,7 @@ def test_a_number_that_is_not_finite_is_refused_before_it_touches_the_sample(bad
     before = metric.summary()
 
     with pytest.raises(ValueError, match="error of its record"):
-        metric.add_numbers([0.9, bad])
+        metric.add([0.9, bad])
     assert metric.summary() == before
 
 
@@ -119,8 +121,8 @@ def test_mean_and_interval_are_of_the_same_estimator_and_subsets_can_be_averaged
 
 
 def test_a_metric_with_nothing_scored_has_no_mean_and_no_interval() -> None:
-    for kind in ("pass", "number", "label"):
-        summary = MetricAccumulator("m", "e", kind).summary()
+    for output in (PASS, NUMBER, LABEL):
+        summary = MetricAccumulator("m", "e", output).summary()
 
         assert (summary.n, summary.mean, summary.std, summary.ci) == (0, None, None, None)
 
@@ -148,9 +150,9 @@ def test_the_interval_is_cut_at_the_declared_range() -> None:
 
 
 def test_labels_are_counted_the_most_frequent_first_and_have_no_mean() -> None:
-    metric = MetricAccumulator("tone", "tone", "label")
-    metric.add_labels(["polite", "rude", "blunt"])
-    metric.add_labels(["rude", "blunt", "rude"])
+    metric = MetricAccumulator("tone", "tone", LABEL)
+    metric.add(["polite", "rude", "blunt"])
+    metric.add(["rude", "blunt", "rude"])
     summary = metric.summary(WholeRange())
 
     assert list(summary.labels.items()) == [("rude", 3), ("blunt", 2), ("polite", 1)]
@@ -168,7 +170,7 @@ def test_clustered_verdicts_use_the_clustered_interval_and_never_claim_certainty
 
 def test_a_cluster_may_be_spread_over_chunks() -> None:
     metric = numbers([1.0, 2.0, 4.0], ["a", "b", "a"])
-    metric.add_numbers([8.0, 3.0], ["b", "c"])
+    metric.add([8.0, 3.0], ["b", "c"])
     summary = metric.summary()
     expected = clustered_t([5.0, 10.0, 3.0], [2.0, 2.0, 1.0], 0.95)
 
@@ -235,39 +237,27 @@ def test_numbers_that_were_not_kept_cannot_be_resampled_and_the_error_says_what_
         numbers([1.0, 2.0]).summary(WholeRange())
 
 
-def test_a_score_of_another_kind_than_declared_is_refused_with_the_names() -> None:
-    with pytest.raises(ValueError, match="Metric score of judge is declared as number but was given a verdict"):
-        numbers([1.0]).add_passed([True])
-    with pytest.raises(ValueError, match="was given a number"):
-        passes([True]).add_numbers([1.0])
-    with pytest.raises(ValueError, match="was given a label"):
-        passes([True]).add_labels(["a"])
-
-
 @pytest.mark.parametrize("clusters", [None, ["a"], ["a", "b", "c"]])
 def test_a_clustered_metric_needs_one_cluster_for_each_value(clusters: list[str] | None) -> None:
-    metric = MetricAccumulator("m", "e", "pass", clustered=True)
+    metric = MetricAccumulator("m", "e", PASS, clustered=True)
 
     with pytest.raises(ValueError, match="cluster"):
-        metric.add_passed([True, False], clusters)
+        metric.add([True, False], clusters)
     assert metric.summary().n == 0
 
 
 def test_clusters_given_to_a_metric_that_ignores_them_are_refused() -> None:
     with pytest.raises(ValueError, match="only a clustered one"):
-        passes([]).add_passed([True], ["a"])
+        passes([]).add([True], ["a"])
 
 
-def test_a_level_or_a_kind_that_cannot_be_is_refused_before_any_score() -> None:
+def test_a_level_that_cannot_be_is_refused_before_any_score() -> None:
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        MetricAccumulator("m", "e", "pass", level=95)
-    unknown: MetricKind = "rank"  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="kind 'rank'"):
-        MetricAccumulator("m", "e", unknown)
+        MetricAccumulator("m", "e", PASS, level=95)
 
 
 def test_a_summary_is_json_with_every_key_present_also_those_that_are_zero_or_unknown() -> None:
-    metric = MetricAccumulator("latency", "latency", "number", unit="ms", higher_is_better=False)
+    metric = MetricAccumulator("latency", "latency", NUMBER._replace(unit="ms", higher_is_better=False))
     empty = json.loads(json.dumps(metric.summary().to_dict(), allow_nan=False))
     assert empty == {
         "metric": "latency",
@@ -302,7 +292,7 @@ def test_a_dataset_scope_metric_can_be_summarised_with_an_interval_of_its_own() 
 
 def test_numbers_beyond_what_floats_can_sum_are_counted_and_leave_valid_json() -> None:
     metric = numbers([1e308, 1e308, -1e308])
-    metric.add_numbers([1e308, 1e308])
+    metric.add([1e308, 1e308])
     summary = metric.summary()
 
     assert (summary.n, summary.mean, summary.std, summary.ci) == (5, None, None, None)
@@ -316,9 +306,9 @@ def test_memory_does_not_grow_with_the_number_of_scores() -> None:
     tracemalloc.start()
     try:
         for _ in range(100):
-            metrics[0].add_numbers(chunk)
-            metrics[1].add_numbers(chunk, clusters)
-            metrics[2].add_passed([True] * 400, clusters)
+            metrics[0].add(chunk)
+            metrics[1].add(chunk, clusters)
+            metrics[2].add([True] * 400, clusters)
         grown_bytes = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.results.grid import display_width
 from evalsi_kernel.results.table import MAX_LABELS, markdown_table, text_table
 from evalsi_kernel.scores.intervals import Interval
@@ -19,12 +20,12 @@ latency        6  517.500  [276.409, 758.591]        0       0"""
 
 
 def readme_summaries() -> list[Summary]:
-    exact = MetricAccumulator("exact-match", "exact-match", "pass")
-    exact.add_passed([True, True, False, False, False, False])
-    numeric = MetricAccumulator("numeric-match", "numeric-match", "pass")
-    numeric.add_passed([True, False, True])
-    latency = MetricAccumulator("latency", "latency", "number", unit="ms", minimum=0)
-    latency.add_numbers([235, 250, 550, 580, 700, 790])
+    exact = MetricAccumulator("exact-match", "exact-match", OutputInfo(kind="pass"))
+    exact.add([True, True, False, False, False, False])
+    numeric = MetricAccumulator("numeric-match", "numeric-match", OutputInfo(kind="pass"))
+    numeric.add([True, False, True])
+    latency = MetricAccumulator("latency", "latency", OutputInfo(kind="number", unit="ms", minimum=0))
+    latency.add([235, 250, 550, 580, 700, 790])
     return [exact.summary(), numeric.summary()._replace(skipped=3), latency.summary()]
 
 

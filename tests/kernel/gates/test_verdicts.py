@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.precheck import GatePlan
 from evalsi_kernel.gates.verdicts import GateResult, applying, run_verdict
+from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
 from tests.kernel.gates.gate_parts import Condition, gate, judged, numbers, passes, results, side, verdicts
 
@@ -53,10 +54,10 @@ def test_half_a_run_never_passes_unless_the_user_allows_for_it() -> None:
 
 # Reported fault open-17: a NaN made the mean NaN, an exception a 0, and what was not measured a failed test.
 def test_what_was_not_measured_is_neither_a_number_nor_a_failure() -> None:
-    metric = MetricAccumulator("faithfulness", "judge", "number")
-    metric.add_numbers([0.9, 0.8, 0.7])
+    metric = MetricAccumulator("faithfulness", "judge", OutputInfo(kind="number"))
+    metric.add([0.9, 0.8, 0.7])
     with pytest.raises(ValueError, match="NaN"):
-        metric.add_numbers([float("nan")])
+        metric.add([float("nan")])
     found = metric.summary()
     summary = Summary("faithfulness", "judge", "number", found.n, found.mean, errors=2, ci=found.ci)
 

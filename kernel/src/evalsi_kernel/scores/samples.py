@@ -6,7 +6,8 @@ Knows nothing of outcomes that carry no score, and nothing of runs.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from evalsi_kernel.scores.clusters import ClusterSums
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod, clustered_t, clustered_wilson, student_t, wilson
@@ -14,6 +15,7 @@ from evalsi_kernel.scores.moments import Moments
 
 # One seed for every run: the same scores give the same interval.
 _SEED = 0
+NO_LABELS: Mapping[str, int] = MappingProxyType({})
 
 
 class PassSample:
@@ -21,6 +23,7 @@ class PassSample:
 
     def __init__(self, *, clustered: bool) -> None:
         self.n = 0
+        self.labels = NO_LABELS
         self.clusters = ClusterSums() if clustered else None
         self._passed = 0
 
@@ -66,6 +69,7 @@ class NumberSample:
     """Numbers: their moments, their sums by cluster if asked, and the values only where a method needs them."""
 
     def __init__(self, *, clustered: bool, keep_values: bool, minimum: float | None, maximum: float | None) -> None:
+        self.labels = NO_LABELS
         self.clusters = ClusterSums() if clustered else None
         self._moments = Moments()
         self._values = array("d") if keep_values and not clustered else None
@@ -129,12 +133,14 @@ class NumberSample:
 
 
 class LabelSample:
-    """Labels: how often each came. Memory grows with the number of different labels."""
+    """Labels: how often each came, and nothing of a mean. Memory grows with the number of different labels."""
+
+    clusters = mean = std = None
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    def add(self, values: Sequence[str]) -> None:
+    def add(self, values: Sequence[str], _clusters: Sequence[str] | None) -> None:
         """Take in a chunk of labels."""
         self._counts.update(values)
 
@@ -147,6 +153,9 @@ class LabelSample:
     def labels(self) -> dict[str, int]:
         """Each label with its count, the most frequent first, equal counts by name."""
         return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def interval(self, _level: float, _method: IntervalMethod | None) -> None:
+        """None: there is no mean."""
 
 
 def _add_to_clusters(sums: ClusterSums | None, values: Sequence[float], clusters: Sequence[str] | None) -> None:

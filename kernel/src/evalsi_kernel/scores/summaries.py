@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalsi_kernel.scores.clusters import ClusterSums
+from evalsi_kernel.packs.pack_info import Kind, OutputInfo
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod
 from evalsi_kernel.scores.samples import LabelSample, NumberSample, PassSample
 from evalsi_kernel.scores.student_t import require_level
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.ledger import Bill
-
-MetricKind = Literal["pass", "number", "label"]
 
 
 class Summary(NamedTuple):
@@ -43,7 +41,7 @@ class Summary(NamedTuple):
 
     metric: str
     evaluator: str
-    kind: MetricKind
+    kind: Kind
     n: int = 0
     mean: float | None = None
     std: float | None = None
@@ -73,80 +71,50 @@ class MetricAccumulator:
     Args:
         metric: the metric's name.
         evaluator: the instance that scores it.
-        kind: what its scores are; each kind has its own `add_...`.
+        output: what is declared of it: its kind, its range, where intervals are cut, its unit and direction.
         level: confidence level of the interval, strictly between 0 and 1.
         keep_values: keep every number (8 bytes each), which a resampling method needs. Passes and clusters need none.
-        clustered: records come in clusters, and each `add_...` is given them.
-        minimum: the least value that a number can take, if declared; intervals are cut there.
-        maximum: the greatest such value.
-        unit: the declared unit.
-        higher_is_better: the declared direction.
+        clustered: records come in clusters, and `add` is given them.
 
     Raises:
-        ValueError: `level` is not strictly between 0 and 1, or `kind` is none of the three.
+        ValueError: `level` is not strictly between 0 and 1.
     """
 
     def __init__(
         self,
         metric: str,
         evaluator: str,
-        kind: MetricKind,
+        output: OutputInfo,
         *,
         level: float = 0.95,
         keep_values: bool = False,
         clustered: bool = False,
-        minimum: float | None = None,
-        maximum: float | None = None,
-        unit: str | None = None,
-        higher_is_better: bool | None = None,
     ) -> None:
         require_level(level)
-        self.metric = metric
-        self.evaluator = evaluator
-        self.kind = kind
         self._level = level
-        self._unit = unit
-        self._higher_is_better = higher_is_better
+        self._empty = Summary(
+            metric, evaluator, output.kind, unit=output.unit or None, higher_is_better=output.higher_is_better
+        )
         self._sample: PassSample | NumberSample | LabelSample
-        if kind == "pass":
+        if output.kind == "pass":
             self._sample = PassSample(clustered=clustered)
-        elif kind == "number":
-            self._sample = NumberSample(clustered=clustered, keep_values=keep_values, minimum=minimum, maximum=maximum)
-        elif kind == "label":
-            self._sample = LabelSample()
+        elif output.kind == "number":
+            low, high = output.minimum, output.maximum
+            self._sample = NumberSample(clustered=clustered, keep_values=keep_values, minimum=low, maximum=high)
         else:
-            raise ValueError(f'Metric {metric} has kind {kind!r}; a kind is "pass", "number" or "label".')
+            self._sample = LabelSample()
 
-    def add_passed(self, values: Sequence[bool], clusters: Sequence[str] | None = None) -> None:
-        """Take in the verdicts of scored records, and the cluster of each if the metric is clustered.
+    def add(self, values: Sequence[Any], clusters: Sequence[str] | None = None) -> None:
+        """Take in the scores of some records, which were found to be of the metric's kind.
+
+        Args:
+            values: verdicts, numbers or labels.
+            clusters: the cluster of each, if the metric is clustered.
 
         Raises:
-            ValueError: the metric is of another kind, or clusters are missing or not asked for.
+            ValueError: a number is NaN or infinite, or clusters are missing or not asked for.
         """
-        if not isinstance(self._sample, PassSample):
-            raise self._wrong_kind("a verdict")
         self._sample.add(values, clusters)
-
-    def add_numbers(self, values: Sequence[float], clusters: Sequence[str] | None = None) -> None:
-        """Take in the values of scored records, and the cluster of each if the metric is clustered.
-
-        Raises:
-            ValueError: the metric is of another kind, a value is NaN or infinite, or clusters are missing or not
-                asked for.
-        """
-        if not isinstance(self._sample, NumberSample):
-            raise self._wrong_kind("a number")
-        self._sample.add(values, clusters)
-
-    def add_labels(self, values: Sequence[str]) -> None:
-        """Take in the labels of scored records.
-
-        Raises:
-            ValueError: the metric is of another kind.
-        """
-        if not isinstance(self._sample, LabelSample):
-            raise self._wrong_kind("a label")
-        self._sample.add(values)
 
     def summary(self, interval_method: IntervalMethod | None = None) -> Summary:
         """The summary of what came so far, more of which may come after it; records without a score are not among it.
@@ -158,24 +126,11 @@ class MetricAccumulator:
             ValueError: `interval_method` needs the numbers, and `keep_values` was not set.
         """
         sample = self._sample
-        measured = sample if not isinstance(sample, LabelSample) else None
-        clusters: ClusterSums | None = measured.clusters if measured else None
-        return Summary(
-            metric=self.metric,
-            evaluator=self.evaluator,
-            kind=self.kind,
+        return self._empty._replace(
             n=sample.n,
-            mean=measured.mean if measured else None,
-            std=measured.std if measured else None,
-            ci=measured.interval(self._level, interval_method) if measured else None,
-            labels=sample.labels if isinstance(sample, LabelSample) else {},
-            unit=self._unit,
-            higher_is_better=self._higher_is_better,
-            clusters=len(clusters) if clusters is not None else None,
-        )
-
-    def _wrong_kind(self, got: str) -> ValueError:
-        return ValueError(
-            f"Metric {self.metric} of {self.evaluator} is declared as {self.kind} but was given {got}; "
-            "correct `outputs` in the evaluator's declaration."
+            mean=sample.mean,
+            std=sample.std,
+            ci=sample.interval(self._level, interval_method),
+            labels=sample.labels,
+            clusters=None if sample.clusters is None else len(sample.clusters),
         )

@@ -155,30 +155,20 @@ class Tally:
     def _add(self, verdicts: Sequence[Verdicts], clusters: Sequence[str] | None) -> None:
         for name, key, values in verdicts:
             metric = self.metrics.get(name) or self._accumulator(name, KINDS[key])
-            if key == "passed":
-                metric.add_passed(values, clusters)
-            elif key == "value":
-                metric.add_numbers(values, clusters)
-            else:
-                metric.add_labels(values)
+            metric.add(values, clusters)
 
     def _accumulator(self, name: str, kind: Kind) -> MetricAccumulator:
         metric = self.metrics[name] = self._new_accumulator(name, kind)
         return metric
 
     def _new_accumulator(self, name: str, kind: Kind) -> MetricAccumulator:
-        output = self._declared.get(name, OutputInfo(name, kind))
         return MetricAccumulator(
             self.instance.metric(name),
             self.instance.name,
-            output.kind,
+            self._declared.get(name, OutputInfo(name, kind)),
             level=self._level,
             keep_values=self._keep_values,
             clustered=self._clustered,
-            minimum=output.minimum,
-            maximum=output.maximum,
-            unit=output.unit or None,
-            higher_is_better=output.higher_is_better,
         )
 
 

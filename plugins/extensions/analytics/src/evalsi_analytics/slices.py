@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.scores.summaries import MetricAccumulator, MetricKind
+from evalsi_kernel.packs.pack_info import Kind, OutputInfo
+from evalsi_kernel.scores.summaries import MetricAccumulator
 
 from .answers import Answer
 from .tables import pointer
@@ -115,16 +116,13 @@ def _groups(connection: duckdb.DuckDBPyConnection, metric: str, key: str) -> Ite
 def _summed(group: Sequence[tuple[Any, ...]], metric: str, level: float) -> Slice:
     scored = [row for row in group if row[3] == "scored" and row[4] is not None]
     outcomes = Counter(row[3] for row in group)
-    kind: MetricKind = "pass" if any(row[5] is not None for row in scored) else "number"
+    kind: Kind = "pass" if any(row[5] is not None for row in scored) else "number"
     records = [row[2] for row in scored]
     # Trials of one record are no new records.
     clustered = len(set(records)) < len(records)
-    sample = MetricAccumulator(metric, metric, kind, level=level, clustered=clustered)
+    sample = MetricAccumulator(metric, metric, OutputInfo(kind=kind), level=level, clustered=clustered)
     clusters = records if clustered else None
-    if kind == "pass":
-        sample.add_passed([bool(row[4]) for row in scored], clusters)
-    else:
-        sample.add_numbers([row[4] for row in scored], clusters)
+    sample.add([row[4] for row in scored], clusters)
     summary = sample.summary()
     ci = summary.ci
     return Slice(
