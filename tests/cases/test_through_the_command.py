@@ -53,6 +53,10 @@ def test_five_errors_stand_beside_the_share_of_the_five_that_were_scored(own: Pa
     assert (summary["ci"]["low"], summary["ci"]["high"]) == pytest.approx((0.3755, 0.9638), abs=5e-5)
     assert [one["outcome"] for one in results] == ["scored"] * 5 + ["error"] * 5
     assert "accuracy failed on 5 of 10 records" in said
+    report = evalsi("report", "results.json", cwd=own).out
+    assert (
+        "5 records of 10 ended as errors of accuracy; no mean counts them. Had they failed: accuracy 0.400." in report
+    )
 
 
 def test_a_nan_and_an_exception_are_errors_and_the_mean_is_that_of_the_others(own: Path) -> None:

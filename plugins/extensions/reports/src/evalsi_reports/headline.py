@@ -100,9 +100,24 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
     failed = [name for name, marks in folded.marks.items() if marks.count(ERROR)]
     if failed:
         errors = counted(folded.rows_with(ERROR), "item" if max(folded.rows.trials) > 1 else "record")
-        yield f"{errors} of {len(folded.rows):,} ended as errors of {_listed(failed)}; no mean counts them."
+        told = f"{errors} of {len(folded.rows):,} ended as errors of {_listed(failed)}; no mean counts them."
+        yield f"{told} {_as_failures(metrics)}".rstrip()
     if not folded.rows:
         yield "The file holds no record."
+
+
+def _as_failures(metrics: Sequence[Metric]) -> str:
+    """The least that pass/fail metrics could be, had the records that ended as errors been scored."""
+    least = [
+        f"{one_line(metric.name)} {figure(metric.mean * metric.n / (metric.n + metric.errors))}"
+        for metric in metrics
+        if metric.kind == "pass"
+        and metric.higher_is_better is not False
+        and metric.column
+        and metric.errors
+        and metric.mean
+    ]
+    return f"Had they failed: {', '.join(least[:_MOST_NAMES])}." if least else ""
 
 
 def _listed(names: Sequence[str]) -> str:
