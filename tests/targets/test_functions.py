@@ -65,6 +65,10 @@ def fails(text):
         sys.exit(3)
     raise ValueError(f"no {text}")
 
+async def fails_later(text):
+    await asyncio.sleep(0)
+    raise ValueError(f"no {text}")
+
 class Refused(Exception):
     def __init__(self, status):
         super().__init__(f"HTTP {status}")
@@ -187,6 +191,18 @@ def test_an_exception_is_the_error_of_its_item_alone(folder: Path, capfd: pytest
     told = capfd.readouterr().err
     assert "ValueError: no luck" in told
     assert "function_worker" not in told
+
+
+@pytest.mark.parametrize("name", ["fails", "fails_later"])
+def test_what_fails_in_one_place_is_shown_once_however_many_calls_it_fails(
+    folder: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    async def used(target: Target) -> list[Any]:
+        return await asyncio.gather(*(failure(ask(target, str(number))) for number in range(20)))
+
+    raised = with_target("python", folder, used, **named(name))
+    assert len({one.error.message for one in raised}) == 20
+    assert capfd.readouterr().err.count("Traceback") == 1
 
 
 def test_a_service_that_refuses_the_function_is_waited_for_as_if_the_run_had_asked_it(folder: Path) -> None:

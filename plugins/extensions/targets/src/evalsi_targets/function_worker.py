@@ -119,43 +119,60 @@ def load(name: str) -> Function:
     return Function(value)
 
 
-def told(error: BaseException) -> dict[str, Any]:
-    """An exception as an answer tells it; the traceback goes to stderr, without the steps of this file.
+class Failures:
+    """Tells what the function raises: to the run each time, to whoever reads stderr once for each place."""
 
-    The clients of services put the HTTP status and the headers of a refusal into what they raise.
-    """
-    steps = error.__traceback__
-    while steps is not None and steps.tb_frame.f_code.co_filename == __file__:
-        steps = steps.tb_next
-    if steps is not None:
-        traceback.print_exception(type(error), error, steps, limit=-8)
-    answer: dict[str, Any] = {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
-    # Whatever a stranger's object does where it is asked for these, the exception itself is told.
-    with contextlib.suppress(Exception):
-        response: Any = getattr(error, "response", None)
-        status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
-        if isinstance(status, int):
-            answer["status"] = status
-        wait = response.headers.get("retry-after")
-        if isinstance(wait, str):
-            answer["retry_after"] = wait
-    return answer
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+        self._lock = threading.Lock()
+
+    def told(self, error: BaseException) -> dict[str, Any]:
+        """An exception as an answer tells it.
+
+        The clients of services put the HTTP status and the headers of a refusal into what they raise.
+        """
+        self._show(error)
+        answer: dict[str, Any] = {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
+        # Whatever a stranger's object does where it is asked for these, the exception itself is told.
+        with contextlib.suppress(Exception):
+            response: Any = getattr(error, "response", None)
+            status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+            if isinstance(status, int):
+                answer["status"] = status
+            wait = response.headers.get("retry-after")
+            if isinstance(wait, str):
+                answer["retry_after"] = wait
+        return answer
+
+    def _show(self, error: BaseException) -> None:
+        """Write the traceback to stderr, without the steps of this file, unless one from the same place was."""
+        steps = error.__traceback__
+        while steps is not None and steps.tb_frame.f_code.co_filename == __file__:
+            steps = steps.tb_next
+        place = f"{type(error).__name__} {traceback.format_tb(steps, limit=-1)}"
+        with self._lock:
+            if steps is not None and place not in self._shown:
+                self._shown.add(place)
+                sys.stderr.write("".join(traceback.format_exception(type(error), error, steps, limit=-8)))
 
 
 def serve(function: Function, calls: BinaryIO, answers: Answers, max_concurrency: int) -> None:
     """Answer calls until there are no more."""
+    failures = Failures()
     if function.is_async:
-        asyncio.run(_serve_async(function, calls, answers))
+        asyncio.run(_serve_async(function, calls, answers, failures))
     else:
-        _serve_in_threads(function, calls, answers, max_concurrency)
+        _serve_in_threads(function, calls, answers, failures, max_concurrency)
 
 
-def _serve_in_threads(function: Function, calls: BinaryIO, answers: Answers, max_concurrency: int) -> None:
+def _serve_in_threads(
+    function: Function, calls: BinaryIO, answers: Answers, failures: Failures, max_concurrency: int
+) -> None:
     def answer(asked: dict[str, Any]) -> None:
         try:
             said = {"returned": function(asked)}
         except BaseException as error:  # noqa: BLE001 - whatever the user's code raises is the answer, SystemExit too
-            said = {"error": told(error)}
+            said = {"error": failures.told(error)}
         answers.write({"id": asked["id"], **said})
 
     threads = ThreadPoolExecutor(max_concurrency)
@@ -163,7 +180,7 @@ def _serve_in_threads(function: Function, calls: BinaryIO, answers: Answers, max
         threads.submit(answer, json.loads(line))
 
 
-async def _serve_async(function: Function, calls: BinaryIO, answers: Answers) -> None:
+async def _serve_async(function: Function, calls: BinaryIO, answers: Answers, failures: Failures) -> None:
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
 
@@ -171,7 +188,7 @@ async def _serve_async(function: Function, calls: BinaryIO, answers: Answers) ->
         try:
             said = {"returned": await function(asked)}
         except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001 - as above
-            said = {"error": told(error)}
+            said = {"error": failures.told(error)}
         answers.write({"id": asked["id"], **said})
 
     def read() -> None:
@@ -210,7 +227,7 @@ def main() -> None:
         answers.write({"failed": str(unfit)})
         return
     except BaseException as error:  # noqa: BLE001 - whatever the import raises is told, SystemExit too
-        what = told(error)
+        what = Failures().told(error)
         answers.write({"failed": f"{what['type']}: {what['message']}"})
         return
     answers.write({"ready": True})
