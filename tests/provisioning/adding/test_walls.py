@@ -321,7 +321,7 @@ def test_nothing_is_asked_of_a_model_without_a_grant(project: Path) -> None:
     def ask(granted: Permissions, method: str, *bodies: dict[str, object]) -> str:
         guard = holding(pack, granted)(Launch("acme/style")).guard
         assert guard is not None
-        guarded = guard(answer)
+        guarded = guard(answer, lambda session, record: session == 1 and record in {"a", "b"})
 
         async def all_of_them() -> str:
             try:
@@ -346,3 +346,9 @@ def test_nothing_is_asked_of_a_model_without_a_grant(project: Path) -> None:
     assert ask(some, "judge.ask", body("a", "primary"), body("a", "primary", "primary")) == refused
     assert ask(Permissions(("primary",), {"polite": None}), "judge.ask", *[body("a", "primary")] * 9) == ""
     assert ask(Permissions(), "blob.get", {}) == ""
+    # Records that it was not given, and sessions that there are not, give it no more questions.
+    for strange in ("c", 7, ["a"], None):
+        assert ask(some, "judge.ask", {**body("a", "primary"), "record": strange}) == refused
+    assert ask(some, "judge.ask", {**body("a", "primary"), "session": 2}) == refused
+    assert ask(some, "judge.ask", body("", "primary"), body("", "primary")) == ""
+    assert ask(some, "judge.ask", *[{**body("", "primary"), "session": number} for number in range(3)]) == refused

@@ -49,6 +49,10 @@ class Flight:
         """How many outcomes were asked for."""
         return len(self.sessions) * (len(self.chunk.ids) if self.indices is None else len(self.indices))
 
+    def has(self, session: object, record_id: object) -> bool:
+        """Whether this record was asked of this session."""
+        return session in self.sessions and record_id in self.chunk.ids
+
     def packed_records(self) -> Packed:
         """The records asked, as one msgpack array."""
         if self.indices is None:

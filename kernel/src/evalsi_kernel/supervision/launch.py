@@ -48,7 +48,8 @@ class Launch(NamedTuple):
         connect: opens a stream to a pack that runs already; raises `PackEnvironmentError` when there is none.
         start_timeout_s: how long it may take from start to the answer to hello.
         rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
-        guard: makes of what serves the pack's asks what serves only those that it may make; None where it may make all.
+        guard: makes of what serves the pack's asks, and of what says whether a session is at work on a record, what
+            serves only the asks that it may make; None where it may make all.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Launch(NamedTuple):
     connect: Callable[[], Awaitable[Transport]] | None = None
     start_timeout_s: float = 60.0
     rebuild: Callable[[], Launch] | None = None
-    guard: Callable[[Answer], Answer] | None = None
+    guard: Callable[[Answer, Callable[[object, object], bool]], Answer] | None = None
 
 
 class Opening(NamedTuple):

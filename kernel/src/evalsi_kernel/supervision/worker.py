@@ -28,11 +28,13 @@ GOODBYE_S = 1.0
 class Worker:
     """A pack that answered hello. Use `start_worker`."""
 
-    def __init__(self, launch: Launch, connection: Connection, process: PackProcess | None) -> None:
+    def __init__(
+        self, launch: Launch, connection: Connection, process: PackProcess | None, flights: list[Flight] | None = None
+    ) -> None:
         self.launch = launch
         self.connection = connection
         self.process = process
-        self.flights: list[Flight] = []
+        self.flights = [] if flights is None else flights
         self.fault = ""
         self.timed_out: tuple[Flight, int, int] | None = None
         self.progress_at = monotonic()
@@ -148,8 +150,10 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         PackError: it ended, refused or kept silent before it answered hello.
     """
     transport, process = await _transport(launch, spawned)
-    guarded = launch.guard(answer) if launch.guard else answer
-    worker = Worker(launch, Connection(transport, guarded), process)
+    flights: list[Flight] = []
+    if launch.guard:
+        answer = launch.guard(answer, lambda *one: any(flight.has(*one) for flight in flights))
+    worker = Worker(launch, Connection(transport, answer), process, flights)
     try:
         await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
     except RequestFailed as failure:

@@ -25,6 +25,7 @@ from .project_lock import NAME, Entry, project_of, read_project_lock
 if TYPE_CHECKING:
     from evalsi_kernel.supervision.connection import Answer
 
+IsAtWorkOn = Callable[[object, object], bool]
 Hold = Callable[[Launch], Launch]
 _REMEMBERED = 20_000
 _DIGEST = 64
@@ -76,7 +77,7 @@ def holding(pack: PackInfo, granted: Permissions) -> Hold:
         return launch._replace(
             command=launch.command and confined(launch.command, pack, granted),
             rebuild=rebuild and (lambda: hold(rebuild())),
-            guard=lambda answer: _guarded(answer, pack, granted),
+            guard=lambda answer, is_at_work_on: _guarded(answer, is_at_work_on, pack, granted),
         )
 
     return hold
@@ -119,8 +120,8 @@ def _as_it_is(launch: Launch) -> Launch:
     return launch
 
 
-def _guarded(answer: Answer, pack: PackInfo, granted: Permissions) -> Answer:
-    """Serve only the roles that were granted, and so many questions a record."""
+def _guarded(answer: Answer, is_at_work_on: IsAtWorkOn, pack: PackInfo, granted: Permissions) -> Answer:
+    """Serve only the roles that were granted, and so many questions a record that it was given."""
     from evalsi_kernel.supervision.connection import RequestFailed  # The event loop, which planning need not wait for.
     from evalsi_protocol.errors import WireError
 
@@ -137,7 +138,12 @@ def _guarded(answer: Answer, pack: PackInfo, granted: Permissions) -> Answer:
             if role not in granted.judge:
                 raise refuse(f"asks a model under the role {role!r}, which it was not granted")
         if roles and most is not None:
-            whose = (body.get("session"), body.get("record"))
+            # Whoever asked about records that there are not would have as many questions as it likes.
+            # What is about no record, as of all of them together, is one for all sessions.
+            session, record = body.get("session"), body.get("record", "")
+            if record != "" and not is_at_work_on(session, record):
+                raise refuse(f"asks about the record {record!r:.100}, which it is not at work on")
+            whose = (session, record) if record else (None, "")
             asked[whose] = count = asked.pop(whose, 0) + len(roles)
             while len(asked) > _REMEMBERED:
                 asked.popitem(last=False)
