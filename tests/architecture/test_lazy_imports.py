@@ -15,9 +15,9 @@ MEANT: dict[str, str] = {
     "planning/planning.py -> supervision.describing": "the event loop; only a user's own file needs it so soon",
     "evaluation/run_scores.py -> evaluation.broker_findings": "only a run with a judge has any",
     "evaluation/run_scores.py -> results.results_file": "tempfile and more, for who keeps the results only",
-    "evaluation/scoring_run.py -> evaluation.broker_opening": "SQLite and the broker, for runs with a judge only",
+    "evaluation/evaluation.py -> supervision.event_loop": "the event loop loads while the packs start up",
+    "evaluation/scorers.py -> evaluation.broker_opening": "SQLite and the broker, for runs with a judge only",
     "request.py -> files.output_check": "tempfile, which only an evaluation with an output needs",
-    "runs/opening.py -> evaluation.broker_opening": "SQLite and the broker, for a judge only",
     "runs/run.py -> files.output_check": "tempfile, which only --output needs so soon",
 }
 

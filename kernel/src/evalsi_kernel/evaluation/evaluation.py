@@ -62,7 +62,8 @@ def evaluate(
         method = None if request.ci == "auto" else interval_method(request.ci, loaded)
         source = open_source(request.data, loaded) if isinstance(request.data, str) else request.data
         from evalsi_kernel.evaluation.scoring_run import run
+        from evalsi_kernel.supervision.event_loop import run_in_loop
     except BaseException:
         plan.abandon()
         raise
-    return run(request, source, plan, method=method, extensions=loaded, listener=listener)
+    return run_in_loop(lambda: run(request, source, plan, method=method, extensions=loaded, listener=listener))

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from evalsi_kernel.broker.caller import Caller
+from evalsi_kernel.evaluation.scorers import Scorers
 from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Generation, Halt
 from evalsi_kernel.runs.items import Items
-from evalsi_kernel.runs.opening import Scorers
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.scoring import Ready, Scoring

@@ -1,14 +1,13 @@
-"""What a run needs besides its data: the target, its caller within budget and pace, the broker, the packs' pools.
+"""What a run asks: the target, and its caller within budget and pace.
 
-It must not know what is asked of any of them.
+It must not know what is asked, nor what scores the answers.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from evalsi_kernel.broker.budget import TARGET, Budget
 from evalsi_kernel.broker.caller import Caller
@@ -21,13 +20,9 @@ from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
-from evalsi_kernel.supervision.connection import not_bound
-from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings
 
 if TYPE_CHECKING:
-    from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.planning.planning import Plan
     from evalsi_kernel.request import Listener
 
 
@@ -103,38 +98,3 @@ def check_budget(target: Target, request: RunRequest, records: RecordStore) -> N
                 "know beforehand what a call may take.",
                 "Leave it out, or use budget.max_wall_clock.",
             )
-
-
-class Scorers(NamedTuple):
-    """What scores: the broker that answers its questions, None where nothing may be asked, and the pools."""
-
-    broker: Broker | None
-    pools: Sequence[Pool]
-
-
-@asynccontextmanager
-async def scorers(
-    plan: Plan, models: BrokerSettings | None, extensions: Extensions, listener: Listener
-) -> AsyncIterator[Scorers]:
-    """The pools of a plan, started, and the broker, until the block is left."""
-    async with AsyncExitStack() as stack:
-        broker = None
-        if models is not None:
-            from evalsi_kernel.evaluation.broker_opening import open_broker  # What a run without a judge need not load.
-
-            broker = await open_broker(models, extensions, keep_replies=False, folder=None, on_note=listener.on_note)
-            stack.push_async_callback(broker.close)
-        answer = not_bound if broker is None else broker.answer
-        pools = [Pool(group.launch, group.openings, group.limits, group.first, answer) for group in plan.groups]
-        try:
-            failures = await asyncio.gather(*(pool.start() for pool in pools), return_exceptions=True)
-            for failure in failures:
-                if isinstance(failure, BaseException):
-                    raise failure
-            yield Scorers(broker, pools)
-        except BaseException:
-            for pool in pools:
-                pool.abort()
-            raise
-        finally:
-            await asyncio.gather(*(pool.close() for pool in pools))

@@ -17,6 +17,7 @@ from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.evaluation.run_scores import RunScores
+from evalsi_kernel.evaluation.scorers import Scorers, scorers
 from evalsi_kernel.extensions.asking import gate_warnings, stopping_rule
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import applying
@@ -30,7 +31,7 @@ from evalsi_kernel.runs.generation import Halt
 from evalsi_kernel.runs.history import FINISHED, State
 from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage
-from evalsi_kernel.runs.opening import Scorers, caller_of, scorers
+from evalsi_kernel.runs.opening import caller_of
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.runs.summing import Summing

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from evalsi_kernel.evaluation.scorers import Scorers
 from evalsi_kernel.gates.conditions import Condition, ConditionError
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.runs.items import Items
-from evalsi_kernel.runs.opening import Scorers
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.values import values_of
 from evalsi_kernel.scores.tally import UNANSWERED
