@@ -31,6 +31,7 @@ async def run(
     request: Request,
     source: Source,
     plan: Plan,
+    *,
     method: IntervalMethod | None,
     extensions: Extensions,
     listener: Listener,
