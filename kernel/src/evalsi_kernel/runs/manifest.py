@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from evalsi_kernel.gates.verdicts import GateResult
 from evalsi_kernel.scores.summaries import Summary
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -72,8 +71,3 @@ def slices_told(slices: Mapping[tuple[str, str], list[Summary]]) -> list[dict[st
         {"by": key, "value": value, "summaries": [summary.to_dict() for summary in summaries]}
         for (key, value), summaries in slices.items()
     ]
-
-
-def gates_told(results: list[GateResult]) -> list[dict[str, Any]]:
-    """The gates as the file has them."""
-    return [result.to_dict() for result in results]

@@ -9,17 +9,16 @@ import asyncio
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.broker.reply_log import ReplyLog
-from evalsi_kernel.broker.settings import PRIMARY, BrokerSettings
+from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.evaluation.run_scores import RunScores
 from evalsi_kernel.evaluation.scorers import Scorers, scorers
-from evalsi_kernel.extensions.asking import gate_warnings, stopping_rule
-from evalsi_kernel.gates.pass_at_k import metric_parts
+from evalsi_kernel.extensions.asking import stopping_rule
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import Listener, Request
@@ -28,20 +27,19 @@ from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Halt
-from evalsi_kernel.runs.history import FINISHED, State
+from evalsi_kernel.runs.history import FINISHED
 from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.opening import caller_of
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.request import RunEnd
-from evalsi_kernel.runs.summing import Summing
+from evalsi_kernel.runs.summing import Summing, end_state
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.target import Target
 from evalsi_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
-    from evalsi_kernel.results.evaluated import Evaluation
 
 ORDER_SEED = 0
 
@@ -182,18 +180,10 @@ class Running:
         return models._replace(spent_tokens=tokens, spent_usd=usd)
 
     async def _summed_up(self, ready: Scorers, *, at_own_end: bool) -> RunEnd:
-        prepared, begun, spec = self._prepared, self._begun, self._prepared.spec
-        done = begun.progress.done
+        prepared, begun, done = self._prepared, self._begun, self._begun.progress.done
         decisions = () if self._following is None else tuple(self._following.test.decisions)
-        summing = Summing(
-            spec,
-            prepared.gates,
-            prepared.plan.instances,
-            self._about(done),
-            decisions,
-            state=lambda verdict, found: self._state(verdict, found, at_own_end=at_own_end),
-            warned=self._warnings,
-        )
+        stopped = not at_own_end or self._halt.reason == STOPPED
+        summing = Summing(prepared, self._about(done), decisions, stopped=stopped)
         scores = RunScores(
             prepared.plan,
             ready.pools,
@@ -212,39 +202,21 @@ class Running:
                 evaluation.write(prepared.request.output)
             except OutputError as error:
                 evaluation = evaluation._replace(error=evaluation.error or error)
-        judged = summing.judged(evaluation)
-        state = self._state(judged.verdict, evaluation, at_own_end=at_own_end)
+        state = end_state(summing.verdict, evaluation, stopped=stopped)
         finished = state in FINISHED or (state == "error" and evaluation.error is None)
-        begun.history.enter(state, verdict=judged.verdict, reason=self._halt.reason, finished=finished)
+        begun.history.enter(state, verdict=summing.verdict, reason=self._halt.reason, finished=finished)
         return RunEnd(
-            begun.folder.id,
-            state,
-            evaluation,
-            judged.gates,
-            judged.verdict,
-            len(begun.progress),
-            done,
-            begun.kept,
-            begun.folder.results,
-            self._halt.reason,
+            run_id=begun.folder.id,
+            state=state,
+            evaluation=evaluation,
+            gates=summing.gates,
+            verdict=summing.verdict,
+            items=len(begun.progress),
+            done=done,
+            kept=begun.kept,
+            results=begun.folder.results,
+            reason=self._halt.reason,
         )
-
-    def _warnings(self, manifest: Mapping[str, Any]) -> Sequence[str]:
-        """What extensions say of the judges that gates rest on."""
-        prepared = self._prepared
-        judge = ((manifest.get("judge") or {}).get("roles") or {}).get(PRIMARY)
-        metrics = {
-            parts.metric if (parts := metric_parts(gate.metric)) else gate.metric for gate in prepared.spec.gates
-        }
-        gated = {
-            one.name
-            for one in prepared.plan.instances
-            if metrics & {one.name, *(one.metric(output.name) for output in one.info.outputs)}
-        }
-        evaluators = [one for one in manifest["evaluators"] if one["name"] in gated]
-        if judge is None or not evaluators:
-            return ()
-        return gate_warnings(evaluators, judge, prepared.request.folder, prepared.extensions)
 
     def _as_evaluation(self) -> Request:
         """The run as the request of an evaluation, which is how numbers are made and told."""
@@ -285,16 +257,6 @@ class Running:
         decided = self._following is not None and self._following.test.is_decided
         whole = done == len(self._begun.progress) or decided
         return Ending(Status.COMPLETE if whole else Status.PARTIAL)
-
-    def _state(self, verdict: str | None, evaluation: Evaluation, *, at_own_end: bool) -> State:
-        if not at_own_end or self._halt.reason == STOPPED:
-            return "cancelled"
-        if evaluation.error is not None:
-            return "error"
-        if verdict not in (None, "pass"):
-            return "failed"
-        # What nobody gates on may have no score at all: that is an error too, and no success.
-        return "error" if any(one.severity == "problem" for one in evaluation.findings) else "succeeded"
 
 
 def _as_error(error: WireError) -> EvalsiError:

@@ -133,11 +133,6 @@ class BudgetSpec(Table):
         """Whether it limits what the target may take."""
         return self.max_target_tokens is not None or self.max_target_usd is not None
 
-    @property
-    def is_of_judges(self) -> bool:
-        """Whether it limits what judges may take."""
-        return self.max_judge_tokens is not None or self.max_judge_usd is not None
-
 
 class StopSpec(Table):
     """Early stopping."""
