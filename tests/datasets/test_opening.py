@@ -208,10 +208,17 @@ def from_stdin(uri: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.parametrize("uri", ["-", "/dev/stdin", "file:///dev/stdin"])
 @pytest.mark.parametrize(
     ("data", "unit"),
-    [(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n', "line"), (b' \n[{"a": 1},\n{"a": 2}]\n', "element")],
-    ids=["JSON Lines", "an array"],
+    [
+        (b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n', "line"),
+        (b' \n[{"a": 1},\n{"a": 2}]\n', "element"),
+        (b' \n{\n "data": [{"a": 1},\n{"a": 2}]}\n', "element"),
+        (b'{"schema_version":1,\n"data":[\n{"a": 1},\n{"a": 2}]}\n', "element"),
+    ],
+    ids=["JSON Lines", "an array", "an object", "an object whose first line holds a member"],
 )
-def test_standard_input_is_json_lines_unless_it_opens_with_a_bracket(uri: str, data: bytes, unit: str) -> None:
+def test_standard_input_is_json_lines_unless_an_array_or_an_object_over_lines_begins(
+    uri: str, data: bytes, unit: str
+) -> None:
     name = "standard input" if uri == "-" else "/dev/stdin"
     rows = '[[1, {"a": 1}], [2, {"a": 2}]]'
     digest = hashlib.sha256(data).hexdigest()
@@ -220,6 +227,34 @@ def test_standard_input_is_json_lines_unless_it_opens_with_a_bracket(uri: str, d
 
     assert ended.stderr == b""
     assert ended.stdout.decode().strip() == f'["{name}", true, "line", "{unit}", {rows}, "{digest}"]'
+
+
+def test_what_comes_in_small_pieces_is_told_by_its_first_line_all_the_same() -> None:
+    reading_end, writing_end = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", READ_AND_PRINT, "-"], stdin=reading_end, stdout=subprocess.PIPE
+    ) as process:
+        os.close(reading_end)
+        for piece in (b"{", b'"da', b'ta":', b"\n", b'[{"a": 1}]}'):
+            os.write(writing_end, piece)
+        os.close(writing_end)
+        out, _ = process.communicate(timeout=30)
+    assert b'"element", [[1, {"a": 1}]]' in out
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{"a": 1}}\n', "line 1"),
+        (b'{"a": 1,', "line 1"),
+        (b'{"a": "\xff"}\n', "line 1"),
+        (b'{"a": 1\n{"a": 2}\n', "line 2"),
+    ],
+)
+def test_what_is_neither_is_told_with_its_place(data: bytes, said: str) -> None:
+    ended = from_stdin("-", data)
+    assert ended.returncode == 1
+    assert f"standard input, {said}" in ended.stderr.decode()
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n"], ids=["nothing", "blank lines"])

@@ -67,6 +67,17 @@ class FileBytes:
                 return found[:1]
         return b""
 
+    def first_line(self, most_bytes: int) -> bytes:
+        """The first line that is not blank; none where it does not end within so many bytes, and some."""
+        seen = b"".join(self._peeked)
+        while b"\n" not in (line := seen.lstrip(_NO_CHARACTER)) and len(line) < most_bytes:
+            block = next(self._stream, b"")
+            if not block:
+                return b""
+            self._peeked.append(block)
+            seen += block
+        return line.partition(b"\n")[0] if b"\n" in line else b""
+
     def _read(self) -> Iterator[bytes]:
         try:
             with FileIO(self.path, closefd=isinstance(self.path, str)) as file:
