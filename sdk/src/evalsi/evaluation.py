@@ -152,8 +152,7 @@ def evaluate(
     """Score records with evaluators and sum up.
 
     Args:
-        data: a path or URI as `--data` takes it, or rows: dicts, Records, or a pandas DataFrame, where NaN,
-            NaT and NA mean that a value is missing.
+        data: what `--data` takes, or rows: dicts, Records, or a pandas DataFrame, whose NaN, NaT and NA are missing.
         evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
         mapping, params: record field → column, such as `{"input": "question"}`; evaluator's name → its params.
         limit: score so many records only.
