@@ -20,6 +20,13 @@ from evalsi_kernel.runs.spec import RunDocument
 from .yaml_document import MAX_BYTES, Document, read_yaml
 
 _SHARED = ("connector", "max_concurrency")
+_TEXT_FOR_TABLE = "must be a table, not the text"
+_AS_TABLE = {
+    "spec.target": "{connector: …}",
+    "spec.dataset": "{path: …}",
+    "spec.evaluators": "{ref: …}",
+    "spec.gates": "{metric: …, min: …}",
+}
 
 
 def read_spec(path: Path, extensions: Extensions) -> RunDocument:
@@ -91,7 +98,8 @@ def _raiser(path: Path, document: Document) -> Callable[[str, str, list[Problem]
     """Makes the one error of all problems, in the order of their lines."""
 
     def error(_message: str, _mend: str, problems: list[Problem]) -> EvalsiError:
-        placed = sorted(((document.line(problem.at) or 0, problem) for problem in problems), key=lambda one: one[0])
+        mended = map(_with_form, problems)
+        placed = sorted(((document.line(problem.at) or 0, problem) for problem in mended), key=lambda one: one[0])
         told = [f"line {line}: {problem.at} {problem.what}." for line, problem in placed]
         details = [{**problem.to_dict(), "line": line} for line, problem in placed]
         if len(placed) == 1:
@@ -101,6 +109,13 @@ def _raiser(path: Path, document: Document) -> Callable[[str, str, list[Problem]
         return ConfigError(message, code="config.spec", problems=details)
 
     return error
+
+
+def _with_form(problem: Problem) -> Problem:
+    """With the form of a table where a name alone was written, which says what was meant and not under which key."""
+    form = _AS_TABLE.get(problem.at.partition("[")[0])
+    is_short = form is not None and problem.what.startswith(_TEXT_FOR_TABLE)
+    return problem._replace(mend=f"Write it as {form}.") if is_short else problem
 
 
 def _more(extensions: Extensions) -> Callable[[dict[str, Any]], Iterable[Problem]]:
