@@ -8,6 +8,7 @@ from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelS
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, make_plan
+from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.launch import PoolLimits
 
 
@@ -15,7 +16,7 @@ def planned(models: BrokerSettings | None, *asks: str, concurrency: int | None =
     described = ({"name": "mine", "version": "1"}, {"name": "waits", "version": "1", "asks": list(asks)})
     local = LocalPack(described, lambda channel: None)
     wanted = [Wanted("", local=0), Wanted("", local=1)]
-    [group] = make_plan(wanted, {}, Catalog(), local, concurrency=concurrency, models=models).groups
+    [group] = make_plan(Request("", wanted, concurrency=concurrency, models=models), Catalog(), local).groups
     return group.limits
 
 
@@ -48,6 +49,6 @@ def test_what_the_user_says_counts(batch: bool) -> None:
 
 
 def test_a_shipped_pack_that_judges_follows_the_models_too() -> None:
-    plan = make_plan([Wanted("llm-judge")], {}, default_catalog(), None, concurrency=None, models=judged(300))
+    plan = make_plan(Request("", [Wanted("llm-judge")], models=judged(300)), default_catalog())
     plan.abandon()
     assert plan.groups[0].limits.concurrency == 300

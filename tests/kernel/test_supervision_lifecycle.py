@@ -21,6 +21,7 @@ from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.pack_info import Workers
 from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.planning import make_plan
+from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.connection import Connection
 from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
@@ -165,7 +166,7 @@ def test_a_pack_that_computes_gets_a_process_a_core_and_one_that_waits_gets_one(
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     catalog = Catalog(tuple(pack._replace(workers=workers) for pack in default_catalog().packs))
-    plan = make_plan([Wanted("exact-match")], {}, catalog, None, concurrency=5)
+    plan = make_plan(Request("", [Wanted("exact-match")], concurrency=5), catalog)
     plan.abandon()
     assert [(group.limits.processes, group.limits.concurrency) for group in plan.groups] == [(processes, 5)]
 

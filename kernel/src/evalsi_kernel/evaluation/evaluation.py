@@ -43,17 +43,7 @@ def evaluate(
             `status` failed and the `error` at hand instead, so that nothing scored is lost.
     """
     request.check()
-    plan = make_plan(
-        request.evaluators,
-        request.params,
-        catalog,
-        local,
-        concurrency=request.concurrency,
-        processes=request.processes,
-        record_timeout_s=request.record_timeout_s,
-        models=request.models,
-        on_progress=listener.on_note,
-    )
+    plan = make_plan(request, catalog, local, listener.on_note)
     try:
         if check is not None:
             check(plan.instances)

@@ -19,7 +19,8 @@ from evalsi_kernel.packs.refs import CustomRef, parse_ref
 from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.launching import launch_custom, launch_pack
 from evalsi_kernel.planning.reattaching import reattached
-from evalsi_kernel.supervision.launch import RECORD_TIMEOUT_S, Launch, Opening, PoolLimits, ServeInThread
+from evalsi_kernel.request import Request
+from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits, ServeInThread
 from evalsi_kernel.supervision.spawning import Spawned, spawn
 
 if TYPE_CHECKING:
@@ -77,38 +78,35 @@ class Group:
 
 
 def make_plan(
-    wanted: Sequence[Wanted],
-    params: Mapping[str, Mapping[str, Any]],
-    catalog: Catalog,
-    local: LocalPack | None,
-    *,
-    concurrency: int | None,
-    processes: int | None = None,
-    record_timeout_s: float = RECORD_TIMEOUT_S,
-    models: BrokerSettings | None = None,
-    on_progress: Progress | None = None,
+    request: Request, catalog: Catalog, local: LocalPack | None = None, on_progress: Progress | None = None
 ) -> Plan:
     """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
+
+    Args:
+        request: which evaluators, with which params, within which bounds; its data are not looked at.
+        catalog: where evaluators are found.
+        local: evaluators of this process, which `request` refers to.
+        on_progress: gets a line when an environment is built.
 
     Raises:
         ConfigError: an unknown or ambiguous evaluator, or params that do not fit; all of them in one error.
         UsageError: no evaluator, or two of one name.
         PackEnvironmentError, PackError: a pack cannot be built or started.
     """
-    if not wanted:
+    if not request.evaluators:
         raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
-    found = _with_params([one for want in wanted for one in _find(want, catalog, local)], params)
+    found = _with_params([one for want in request.evaluators for one in _find(want, catalog, local)], request.params)
     found = _with_checked_params(found)
     _check_names(found)
-    _check_asks(found, frozenset() if models is None else models.capabilities)
+    _check_asks(found, frozenset() if request.models is None else request.models.capabilities)
     groups: dict[str, Group] = {}
     packs: dict[str, PackInfo] = {}
     instances = []
     for session, one in enumerate(found, 1):
         if one.key not in groups:
             asks = {capability for other in found if other.key == one.key for capability in other.info.asks}
-            in_flight = concurrency or _of_asking(asks, models)
-            groups[one.key] = _group(one, in_flight, processes, record_timeout_s, on_progress)
+            in_flight = request.concurrency or _of_asking(asks, request.models)
+            groups[one.key] = _group(one, in_flight, request, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
         instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
@@ -259,22 +257,16 @@ def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
                 raise ConfigError(f"{one.name} asks {what}, and none is named.", mend, code="config.no_model")
 
 
-def _group(
-    one: _Found,
-    concurrency: int | None,
-    processes: int | None,
-    record_timeout_s: float,
-    on_progress: Progress | None,
-) -> Group:
+def _group(one: _Found, in_flight: int | None, request: Request, on_progress: Progress | None) -> Group:
     pack = one.pack
     if pack is None:
         assert one.launch is not None
-        return Group(
-            one.launch, _limits_of_waiting(PoolLimits(record_timeout_s=record_timeout_s), concurrency or CONCURRENCY)
-        )
+        limits = PoolLimits(record_timeout_s=request.record_timeout_s)
+        return Group(one.launch, _limits_of_waiting(limits, in_flight or CONCURRENCY))
+    limits = PoolLimits(record_timeout_s=pack.record_timeout_s, memory_bytes=pack.memory_mb * 1024 * 1024)
     if pack.workers == "wide":
-        limits = PoolLimits(1, 0, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
-        return Group(launch_pack(pack, on_progress), _limits_of_waiting(limits, concurrency or WIDE_CONCURRENCY))
-    count = processes or os.cpu_count() or 1
-    limits = PoolLimits(count, concurrency or CONCURRENCY, pack.record_timeout_s, pack.memory_mb * 1024 * 1024)
+        limits = _limits_of_waiting(limits, in_flight or WIDE_CONCURRENCY)
+    else:
+        count = request.processes or os.cpu_count() or 1
+        limits = limits._replace(processes=count, concurrency=in_flight or CONCURRENCY)
     return Group(launch_pack(pack, on_progress), limits)

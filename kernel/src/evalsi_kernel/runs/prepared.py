@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import DatasetError, OutputError, UsageError
@@ -23,14 +24,15 @@ from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.planning import Plan, make_plan
 from evalsi_kernel.records.intake import Intake
-from evalsi_kernel.records.mapping import Path, add_mapping
+from evalsi_kernel.records.mapping import Path as FieldPath
+from evalsi_kernel.records.mapping import add_mapping
 from evalsi_kernel.records.rows_source import RowsSource
 from evalsi_kernel.records.sources import Source
-from evalsi_kernel.request import Listener
+from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.runs.opening import settings_with_budget
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
-from evalsi_kernel.runs.spec import Spec
+from evalsi_kernel.runs.spec import EvaluatorSpec, Spec
 from evalsi_kernel.scores.intervals import IntervalMethod
 
 if TYPE_CHECKING:
@@ -38,15 +40,15 @@ if TYPE_CHECKING:
 
 
 class Prepared(NamedTuple):
-    """A run whose spec has been checked in full."""
+    """A run whose spec has been checked in full; `evaluation` is how its numbers are made and told, from its data."""
 
     request: RunRequest
+    evaluation: Request
+    source: Source
     plan: Plan
     gates: GatePlan
     conditions: Mapping[int, Condition]
     method: IntervalMethod | None
-    source: Source
-    mapping: Mapping[str, Path]
     extensions: Extensions
     listener: Listener
 
@@ -62,33 +64,45 @@ def prepare(request: RunRequest, catalog: Catalog, extensions: Extensions, liste
     Raises:
         EvalsiError: something of the spec cannot be.
     """
-    spec = request.document.spec
-    models = settings_with_budget(request.models, spec.budget)
-    plan = make_plan(
-        [_wanted(request, number) for number in range(len(spec.evaluators))],
-        {},
-        catalog,
-        None,
-        concurrency=request.concurrency,
-        processes=request.processes,
-        models=models,
-        on_progress=listener.on_note,
-    )
+    request = request._replace(models=settings_with_budget(request.models, request.document.spec.budget))
+    evaluation = _as_evaluation(request)
+    plan = make_plan(evaluation, catalog, on_progress=listener.on_note)
     try:
-        return _prepared(request._replace(models=models), plan, extensions, listener)
+        return _prepared(request, evaluation, plan, extensions, listener)
     except BaseException:
         plan.abandon()
         raise
 
 
-def _wanted(request: RunRequest, number: int) -> Wanted:
-    one = request.document.spec.evaluators[number]
+def _as_evaluation(request: RunRequest) -> Request:
+    """The run as the request of an evaluation, but for its data, which is opened while the packs start."""
+    spec = request.document.spec
+    mapping: dict[str, FieldPath] = {}
+    for field, path in spec.dataset.mapping.items():
+        add_mapping(mapping, field, path)
+    return Request(
+        data="",
+        evaluators=[_wanted(one, request.folder) for one in spec.evaluators],
+        mapping=mapping,
+        limit=spec.dataset.limit,
+        concurrency=request.concurrency,
+        processes=request.processes,
+        cluster_by=spec.summary.cluster_by or ("id" if spec.trials > 1 else None),
+        confidence=spec.summary.confidence_level,
+        ci=spec.summary.ci_method,
+        models=request.models,
+    )
+
+
+def _wanted(one: EvaluatorSpec, folder: Path) -> Wanted:
     # A user's own file stands beside the spec, as its data does.
-    ref = f"{request.folder}/{one.ref}" if one.ref.startswith(("./", "../")) else one.ref
+    ref = f"{folder}/{one.ref}" if one.ref.startswith(("./", "../")) else one.ref
     return Wanted(ref, one.name, one.params, when=one.when)
 
 
-def _prepared(request: RunRequest, plan: Plan, extensions: Extensions, listener: Listener) -> Prepared:
+def _prepared(
+    request: RunRequest, evaluation: Request, plan: Plan, extensions: Extensions, listener: Listener
+) -> Prepared:
     spec = request.document.spec
     gates = plan_gates(
         spec.gates,
@@ -106,12 +120,9 @@ def _prepared(request: RunRequest, plan: Plan, extensions: Extensions, listener:
         for one in plan.instances
         if one.when is not None
     }
-    method = None if spec.summary.ci_method == "auto" else interval_method(spec.summary.ci_method, extensions)
-    mapping: dict[str, Path] = {}
-    for field, path in spec.dataset.mapping.items():
-        add_mapping(mapping, field, path)
+    method = None if evaluation.ci == "auto" else interval_method(evaluation.ci, extensions)
     source = _source(request, extensions)
-    return Prepared(request, plan, gates, conditions, method, source, mapping, extensions, listener)
+    return Prepared(request, evaluation, source, plan, gates, conditions, method, extensions, listener)
 
 
 def _source(request: RunRequest, extensions: Extensions) -> Source:
@@ -132,8 +143,8 @@ def read_records(prepared: Prepared) -> tuple[Intake, RecordStore]:
         DatasetError: a record cannot be read, or there is none.
         OutputError: the folder of runs cannot be written.
     """
-    spec = prepared.spec
-    intake = Intake(prepared.source, prepared.mapping, spec.dataset.limit, spec.summary.cluster_by)
+    evaluation, cluster_by = prepared.evaluation, prepared.spec.summary.cluster_by
+    intake = Intake(prepared.source, evaluation.mapping, evaluation.limit, cluster_by)
     runs = prepared.request.runs
     try:
         runs.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from evalsi_kernel.evaluation.scorers import Scorers, scorers
 from evalsi_kernel.extensions.asking import stopping_rule
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.records.intake import Intake
-from evalsi_kernel.request import Listener, Request
+from evalsi_kernel.request import Listener
 from evalsi_kernel.runs.attempt import STOPPED, Attempt
 from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
@@ -187,7 +187,7 @@ class Running:
         scores = RunScores(
             prepared.plan,
             ready.pools,
-            self._as_evaluation(),
+            prepared.evaluation._replace(output=begun.folder.results),
             method=prepared.method,
             broker=ready.broker,
             listener=Listener(on_note=prepared.listener.on_note),
@@ -216,22 +216,6 @@ class Running:
             kept=begun.kept,
             results=begun.folder.results,
             reason=self._halt.reason,
-        )
-
-    def _as_evaluation(self) -> Request:
-        """The run as the request of an evaluation, which is how numbers are made and told."""
-        spec, request = self._prepared.spec, self._prepared.request
-        cluster_by = spec.summary.cluster_by or ("id" if spec.trials > 1 else None)
-        return Request(
-            data=self._prepared.source,
-            evaluators=(),
-            mapping=self._prepared.mapping,
-            limit=spec.dataset.limit,
-            cluster_by=cluster_by,
-            confidence=spec.summary.confidence_level,
-            ci=spec.summary.ci_method,
-            models=request.models,
-            output=self._begun.folder.results,
         )
 
     def _about(self, done: int) -> dict[str, Any]:
