@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "error-codes.md"
 TREES = ("protocol", "sdk", "kernel", "cli", "plugins/extensions/*", "plugins/packs/*", "adapters/*")
 # A file's name can look like a code.
-CODE = re.compile(rf"({'|'.join(FAMILIES)})\.(?!(?:jsonl?|toml|csv|md|py|txt|ya?ml)$)[a-z][a-z0-9_]*")
+CODE = re.compile(rf"({'|'.join(FAMILIES)})\.(?!(?:jsonl?|toml|csv|md|py|txt|ya?ml|js|wasm|wit)$)[a-z][a-z0-9_]*")
 
 
 def codes_in(tree: ast.AST) -> Iterator[str]:
