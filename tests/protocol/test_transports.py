@@ -69,7 +69,7 @@ class Link:
             items.extend([*plain, *(item for run in runs for item in items_of(run))])
 
         body = pack_map({"sessions": [1], "records": pack_array(map(pack, records), len(records))})
-        await self.connection.request("score", body, take)
+        await (await self.connection.start_request("score", body, take)).answer
         return sorted(items, key=lambda item: int(item[1]))
 
     async def ended(self) -> int:

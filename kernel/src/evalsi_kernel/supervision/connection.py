@@ -46,10 +46,11 @@ NOT_BOUND = {
 
 
 class Pending(NamedTuple):
-    """A request on its way: its id, and the body of its answer."""
+    """A request on its way: its id, the body of its answer, and who takes the items that come before it."""
 
     id: int
     answer: asyncio.Future[dict[str, Any]]
+    on_items: OnItems | None
 
 
 class RequestFailed(Exception):
@@ -80,8 +81,7 @@ class Connection:
         self._transport = transport
         self._machine = Machine("kernel", window=ASK_WINDOW)
         self._answer = answer
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._on_items: dict[int, OnItems] = {}
+        self._pending: dict[int, Pending] = {}
         self._credit = asyncio.Condition()
         self._asks: set[asyncio.Task[None]] = set()
         self._ended: WireError | None = None
@@ -98,13 +98,13 @@ class Connection:
         """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
         return await self.request("hello", kernel_hello("evalsi", VERSION, CAPABILITIES, window=ASK_WINDOW))
 
-    async def request(self, method: str, body: Any, on_items: OnItems | None = None) -> dict[str, Any]:
+    async def request(self, method: str, body: Any) -> dict[str, Any]:
         """Ask once a credit is free; returns the response's body.
 
         Raises:
             RequestFailed: the pack answered with an error, or is gone.
         """
-        return await (await self.start_request(method, body, on_items)).answer
+        return await (await self.start_request(method, body)).answer
 
     async def start_request(self, method: str, body: Any, on_items: OnItems | None = None) -> Pending:
         """Ask as `request` does, and return as soon as the frame is on its way."""
@@ -117,15 +117,12 @@ class Connection:
             request_id = self._machine.request(method, body)
         except ProtocolError as error:
             raise RequestFailed(error.error) from error
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[request_id] = future
-        if on_items is not None:
-            self._on_items[request_id] = on_items
+        pending = self._pending[request_id] = Pending(request_id, self._loop.create_future(), on_items)
         self._send()
         with suppress(ConnectionError):
             # The reader sees the end too, and fails this request with the pack's last words.
             await self._transport.drain()
-        return Pending(request_id, future)
+        return pending
 
     def cancel_all(self) -> None:
         """Say of every open request that its answer is no longer wanted."""
@@ -192,10 +189,8 @@ class Connection:
             if event.method == "item":
                 self._take_items(event.body)
         elif isinstance(event, ResponseReceived):
-            self._on_items.pop(event.id, None)
             self._settle(event.id, event.body, None)
         elif isinstance(event, ErrorReceived):
-            self._on_items.pop(event.id, None)
             self._settle(event.id, {}, RequestFailed(event.error))
         elif isinstance(event, RequestReceived):
             task = asyncio.create_task(self._serve(event))
@@ -205,19 +200,19 @@ class Connection:
             await self._end(event.error or WireError("protocol.eof", "The pack said goodbye.", "", "pack"))
 
     def _take_items(self, body: dict[str, Any]) -> None:
-        on_items = self._on_items.get(body["request"])
-        if on_items is not None:
+        pending = self._pending.get(body["request"])
+        if pending is not None and pending.on_items is not None:
             items, runs = body.get("items"), body.get("runs")
-            on_items(items if type(items) is list else [], runs if type(runs) is list else [])
+            pending.on_items(items if type(items) is list else [], runs if type(runs) is list else [])
 
     def _settle(self, request_id: int, body: dict[str, Any], failure: RequestFailed | None) -> None:
-        future = self._waiting.pop(request_id, None)
-        if future is None or future.done():
+        pending = self._pending.pop(request_id, None)
+        if pending is None or pending.answer.done():
             return
         if failure is None:
-            future.set_result(body)
+            pending.answer.set_result(body)
         else:
-            future.set_exception(failure)
+            pending.answer.set_exception(failure)
 
     async def _serve(self, request: RequestReceived) -> None:
         began_at = self._loop.time()
@@ -240,10 +235,10 @@ class Connection:
     async def _end(self, error: WireError) -> None:
         if self._ended is None:
             self._ended = error
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(RequestFailed(self._ended, gone=True))
-        self._waiting.clear()
+        for pending in self._pending.values():
+            if not pending.answer.done():
+                pending.answer.set_exception(RequestFailed(self._ended, gone=True))
+        self._pending.clear()
         self.is_over.set()
         await self._notify()
 
