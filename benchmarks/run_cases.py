@@ -140,7 +140,7 @@ def _nearly_finished(spec: Path, server: Vendor, bench: Bench) -> Path:
     assert answer is not None
     assert outcomes is not None
     for item in range(FINISHED):
-        if not progress.is_generated(item):
+        if progress.generated(item) is None:
             progress.add_generated(item, answer)
         if not progress.is_done(item):
             progress.add_scored(item, outcomes, failed=False)

@@ -40,7 +40,7 @@ def test_what_the_log_holds_is_not_asked_again(tmp_path: Path) -> None:
         write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
         kill_at(start(tmp_path), vendor, 25)
         progress = logged(tmp_path, COUNT)
-        kept = [item for item in range(COUNT) if progress.is_generated(item)]
+        kept = [item for item in range(COUNT) if progress.generated(item) is not None]
         seen = len(vendor.requests)
         done = run(tmp_path)
         asked_again = questions(vendor.requests[seen:])

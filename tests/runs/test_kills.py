@@ -52,7 +52,7 @@ def held(folder: Path) -> Held:
     log = EventLog(copy)
     progress = Progress(log, COUNT)
     log.close()
-    answered = frozenset(item for item in range(COUNT) if progress.is_generated(item))
+    answered = frozenset(item for item in range(COUNT) if progress.generated(item) is not None)
     is_over = any(note.get("state") in FINISHED for note in progress.notes)
     return Held(copy.read_bytes(), answered, is_over)
 

@@ -6,7 +6,9 @@ It must not know which document.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from evalsi_kernel.errors import EvalsiError
 
 
 class Problem(NamedTuple):
@@ -34,6 +36,15 @@ def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
         return f"{document}: {_sentence(only)}", only.mend
     lines = [f"  {_sentence(problem)} {problem.mend}".rstrip() for problem in problems]
     return "\n".join([f"{document}: {len(problems)} problems:", *lines]), ""
+
+
+ErrorType = TypeVar("ErrorType", bound=EvalsiError)
+
+
+def refusal(kind: type[ErrorType], code: str, document: str, problems: Sequence[Problem], **details: Any) -> ErrorType:
+    """The one error that tells all the problems of a document, which are in its `details["problems"]` too."""
+    message, mend = told(document, problems)
+    return kind(message, mend, code=code, problems=[problem.to_dict() for problem in problems], **details)
 
 
 def inside(place: str, key: str | int) -> str:

@@ -40,12 +40,3 @@ class ExtensionInfo(NamedTuple):
         if provided is True:
             return (ONLY_ONE,)
         return tuple(map(str, provided)) if isinstance(provided, list | dict) else ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return self._asdict()
-
-    @classmethod
-    def from_dict(cls, table: Mapping[str, Any]) -> ExtensionInfo:
-        """Read what `to_dict` wrote."""
-        return cls(**table)

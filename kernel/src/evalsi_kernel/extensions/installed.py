@@ -117,14 +117,14 @@ def load_extensions(cache_dir: Path) -> Extensions:
     kept = read_cached(index, key)
     # An extension that is being developed is edited in place, which changes no folder of installed distributions.
     if kept is not None and all(_state(path) == state for path, state in kept["read"]):
-        return Extensions(map(ExtensionInfo.from_dict, kept["extensions"]), kept["warnings"])
+        return Extensions([ExtensionInfo(**one) for one in kept["extensions"]], kept["warnings"])
     # importlib.metadata and pydantic cost more than all the rest of a start.
     from evalsi_kernel.extensions.discovery import discover_extensions
 
     found = discover_extensions()
     value = {
         "read": [[path, _state(path)] for path in found.paths],
-        "extensions": [info.to_dict() for info in found.infos],
+        "extensions": [info._asdict() for info in found.infos],
         "warnings": found.warnings,
     }
     warning = write_cached(index, key, value) if found.is_lasting else ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.problems import Problem, refusal
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
@@ -89,9 +89,7 @@ def plan_gates(
         if gate.baseline is not None:
             planning.check_baseline(gate, index, gate.baseline)
     if planning.problems:
-        message, mend = told("gates", planning.problems)
-        problems = [problem.to_dict() for problem in planning.problems]
-        raise ConfigError(message, mend, code="config.gate", problems=problems)
+        raise refusal(ConfigError, "config.gate", "gates", planning.problems)
     ranges = dict(_ranges(metrics.items(), [gate.metric for gate in gates], trials))
     return GatePlan(tuple(gates), tuple(conditions), planning.baselines, ranges, tuple(planning.warnings))
 

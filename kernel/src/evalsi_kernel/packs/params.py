@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.problems import Problem, refusal
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.checking.value_schema import shown, types_of, value_problems
 from evalsi_kernel.errors import ConfigError, UsageError
@@ -32,14 +32,7 @@ def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[
     """
     problems = list(_problems(evaluator_name, schema, given))
     if problems:
-        message, mend = told(evaluator_name, problems)
-        raise ConfigError(
-            message,
-            mend,
-            code="config.param",
-            evaluator=evaluator_name,
-            problems=[problem.to_dict() for problem in problems],
-        )
+        raise refusal(ConfigError, "config.param", evaluator_name, problems, evaluator=evaluator_name)
     defaults = {
         # A fresh value for each caller: the schema belongs to the catalog.
         name: _copy(param["default"])
@@ -84,8 +77,7 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
         else:
             params.setdefault(evaluator, {})[param] = parse_param_text(text)
     if problems:
-        message, mend = told("--param", problems)
-        raise UsageError(message, mend, code="config.param", problems=[problem.to_dict() for problem in problems])
+        raise refusal(UsageError, "config.param", "--param", problems)
     return params
 
 

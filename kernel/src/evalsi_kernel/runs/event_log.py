@@ -16,9 +16,11 @@ from typing import Any
 
 import msgpack
 
-from evalsi_kernel.errors import ConfigError, OutputError
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files.whole_file import told_of
 
 MAGIC = b"evalsi-run-1\n"
+MEND = "Free some space, or run elsewhere."
 NOTE, GENERATED, SCORED, REPLY = 0, 1, 2, 3
 _HEAD = struct.Struct(">IIBBI")
 """Length of the body, CRC-32 of all that follows it, kind, flag, item."""
@@ -47,15 +49,13 @@ class EventLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.dropped_bytes = 0
-        try:
+        with told_of(path, MEND):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self._end = os.fstat(self._file).st_size
             if self._end < len(MAGIC):
                 os.ftruncate(self._file, 0)
                 os.pwrite(self._file, MAGIC, 0)
                 self._end = len(MAGIC)
-        except OSError as error:
-            raise self._unwritable(error) from error
         if os.pread(self._file, len(MAGIC), 0) != MAGIC:
             os.close(self._file)
             raise ConfigError(f"{path} is no log of a run of this version.", "Begin anew with --fresh.", code="run.log")
@@ -84,12 +84,10 @@ class EventLog:
         checked = _HEAD.pack(0, 0, kind, failed, item)[_CHECKED_FROM:] + packed
         frame = struct.pack(">II", len(packed), zlib.crc32(checked)) + checked
         at = self._end
-        try:
+        with told_of(self._path, MEND):
             written = os.pwrite(self._file, frame, at)
             while written < len(frame):
                 written += os.pwrite(self._file, frame[written:], at + written)
-        except OSError as error:
-            raise self._unwritable(error) from error
         self._end = at + len(frame)
         return at
 
@@ -103,14 +101,9 @@ class EventLog:
 
     def sync(self) -> None:
         """Have the disk hold what the system holds; raises `OutputError`."""
-        try:
+        with told_of(self._path, MEND):
             os.fdatasync(self._file)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
-
-    def _unwritable(self, error: OSError) -> OutputError:
-        return OutputError(f"{self._path} cannot be written: {error.strerror}.", "Free some space, or run elsewhere.")

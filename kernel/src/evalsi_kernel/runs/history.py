@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from evalsi_kernel.errors import ConfigError, OutputError
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files.whole_file import told_of
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.run_folder import RunFolder
 
@@ -96,11 +97,9 @@ class History:
         }
         path = self._summary
         unfinished = path.with_suffix(".tmp")  # One process alone writes here.
-        try:
+        with told_of(path, "Free some space."):
             unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
             unfinished.replace(path)
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror}.", "Free some space.") from error
 
     def check_unchanged(self, inputs: Mapping[str, Any]) -> None:
         """Refuse to go on with other inputs than those it was begun with; raises `ConfigError`, `run.changed`."""

@@ -69,10 +69,6 @@ class Progress:
         at = self._scored[item]
         return self._log.read(at) if at else None
 
-    def is_generated(self, item: int) -> bool:
-        """Whether the target answered or failed."""
-        return bool(self._generated[item])
-
     def is_done(self, item: int) -> bool:
         """Whether nothing is left to do: it is scored, or the target failed on it."""
         return bool(self._scored[item]) or bool(self._failed[item] & _GENERATION_FAILED)

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgpack
 
-from evalsi_kernel.errors import OutputError
+from evalsi_kernel.files.whole_file import told_of
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_protocol.errors import WireError
@@ -46,13 +46,11 @@ class RecordStore:
         self._offsets = array("Q", [0])
         # It lives as long as the run: a `with` cannot close it.
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115
-        try:
+        with told_of(folder, "Free some space."):
             for chunk in intake.chunks():
                 self._add(chunk)
                 digest.update(chunk.packed_array)
             self._file.flush()
-        except OSError as error:
-            raise OutputError(f"{folder} cannot be written: {error.strerror}.", "Free some space.") from error
         self.sha256 = digest.hexdigest()
 
     def __len__(self) -> int:

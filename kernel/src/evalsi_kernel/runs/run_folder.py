@@ -9,10 +9,11 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
-from evalsi_kernel.errors import ConfigError, OutputError
+from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files.whole_file import told_of
 
 RUNS = Path(".evalsi") / "runs"
 _ID = re.compile(r"(.+)-([1-9]\d*)")
@@ -69,7 +70,7 @@ class RunFolder:
 
     def lock(self) -> None:
         """Keep other processes out until this one ends or unlocks; raises `ConfigError` where one is in."""
-        try:
+        with told_of(self.path, "Run where you may write."):
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 self._take(descriptor)
@@ -78,10 +79,6 @@ class RunFolder:
             except BaseException:
                 os.close(descriptor)
                 raise
-        except OSError as error:
-            raise OutputError(
-                f"{self.path} cannot be written: {error.strerror}.", "Run where you may write."
-            ) from error
         self._lock = descriptor
 
     def _take(self, descriptor: int) -> None:
@@ -122,26 +119,16 @@ def latest_run(runs: Path, name: str) -> RunFolder | None:
 
 def new_run(runs: Path, name: str) -> RunFolder:
     """Make the folder of a new run; raises `OutputError`."""
-    try:
+    with told_of(runs, "Run where you may write, or name a folder with --runs."):
         runs.mkdir(parents=True, exist_ok=True)
         ignore = runs.parent / ".gitignore"
         if runs.parent.name == RUNS.parent.name and not ignore.exists():
             ignore.write_text("*\n")
-        for number in _numbers_after(latest_run(runs, name)):
+        last = latest_run(runs, name)
+        for number in count(1 if last is None else last.number + 1):
             try:
                 (runs / f"{name}-{number}").mkdir()
             except FileExistsError:
                 continue  # Another process was quicker.
             return RunFolder(runs / f"{name}-{number}")
-    except OSError as error:
-        raise OutputError(
-            f"{runs} cannot be written: {error.strerror}.", "Run where you may write, or name a folder with --runs."
-        ) from error
     raise AssertionError
-
-
-def _numbers_after(run: RunFolder | None) -> Iterator[int]:
-    number = 0 if run is None else run.number
-    while True:
-        number += 1
-        yield number
