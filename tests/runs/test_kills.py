@@ -51,8 +51,8 @@ def held(folder: Path) -> Held:
     copy.write_bytes(events.read_bytes() if events.exists() else b"")
     log = EventLog(copy)
     progress = Progress(log, COUNT)
-    log.close()
     answered = frozenset(item for item in range(COUNT) if progress.generated(item) is not None)
+    log.close()
     is_over = any(note.get("state") in FINISHED for note in progress.notes)
     return Held(copy.read_bytes(), answered, is_over)
 
