@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,31 @@ def test_a_pack_that_hangs_on_a_record_costs_its_own_checks_and_ends_the_others_
 )
 def test_what_cannot_be_trusted_is_found(answers: str, check: str, said: str, tmp_path: Path) -> None:
     assert said in faults(checked(write_pack(tmp_path / "pack", answers)))[check].message
+
+
+@pytest.mark.skipif(not can_wall(), reason="this host allows no namespaces")
+@pytest.mark.parametrize(
+    "write",
+    [
+        "open({path!r}, 'a')",
+        "subprocess.run(['sh', '-c', 'echo x > {path}'])",
+        "can({path!r}) or print('cannot write:', os.strerror(30), file=sys.stderr)",
+    ],
+    ids=["by itself", "by a child", "swallowed and logged"],
+)
+def test_a_pack_that_writes_where_it_may_not_is_found(write: str, tmp_path: Path) -> None:
+    start = """
+    import subprocess, sys
+    def can(path):
+        try: open(path, 'a')
+        except OSError: return False
+        return True
+    """
+    elsewhere = tmp_path / "elsewhere"
+    answers = f"{write.format(path=str(elsewhere))}\nreturn 1.0"
+    fault = faults(checked(write_pack(tmp_path / "pack", answers, start=start)))["writes"]
+    assert fault.message.startswith("it tried to write elsewhere: ")
+    assert os.strerror(errno.EROFS) in fault.message
 
 
 @pytest.mark.skipif(not can_wall(), reason="this host allows no network namespaces")

@@ -45,6 +45,8 @@ def edited(project: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (b"\xff", "is damaged"),
         (b"[" * 100_000, "is damaged"),
         (b'{"lock": 2, "packs": {}}', "is of format 2"),
+        (b'{"packs": {}}', "lock: Field required"),
+        (b'{"lock": 1}', "packs: Field required"),
         (b'{"lock": 1, "packs": {}, "more": 1}', "more: Extra inputs"),
         (b'{"lock": 1, "packs": {"Acme": {}}}', "is damaged"),
         (b'{"lock": 1, "packs": {"acme/style": {"version": "1"}}}', "acme/style.files_sha256: Field required"),

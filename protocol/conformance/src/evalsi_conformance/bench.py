@@ -95,7 +95,7 @@ class Bench:
         """A session with a process of its own, that nothing was said in yet."""
         if self._lost >= MOST_LOST:
             raise NotChecked(f"it was not reached, because the pack's process was lost {self._lost} times")
-        process = PackProcess(self.subject.program, behind_walls=behind_walls)
+        process = PackProcess(self.subject.program, behind_walls=behind_walls, writable=self.subject.folder)
         return Session(
             process,
             ScriptedJudge(self.subject.author.answers),

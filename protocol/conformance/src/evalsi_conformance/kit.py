@@ -84,7 +84,8 @@ def check_pack(
         findings.append(Finding("loads", "manifest", "failed", str(error), "Mend the samples."))
     if findings:
         return Report(manifest.name or folder.name, manifest.version, tuple(findings), asked)
-    findings.append(Finding("loads", "manifest", "passed", f"{len(manifest.evaluators)} evaluators"))
+    count = len(manifest.evaluators)
+    findings.append(Finding("loads", "manifest", "passed", f"{count} evaluator{'s' if count != 1 else ''}"))
     subject = Subject(folder, manifest, program or program_of(folder, manifest), samples, author)
     bench = Bench(subject, settings)
     try:

@@ -49,9 +49,10 @@ class PackProcess:
     Args:
         program: what to start.
         behind_walls: without a network, and counted where it tries; only where `walls.can_wall`.
+        writable: a folder that it may write into behind its walls, beside its scratch and its home.
     """
 
-    def __init__(self, program: Program, *, behind_walls: bool = False) -> None:
+    def __init__(self, program: Program, *, behind_walls: bool = False, writable: Path | None = None) -> None:
         self.behind_walls = behind_walls
         self._folder = Path(tempfile.mkdtemp(prefix="evalsi-conformance-"))
         self.scratch, self.home = self._folder / "scratch", self._folder / "home"
@@ -59,7 +60,8 @@ class PackProcess:
             folder.mkdir(mode=0o700)
         variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
         variables |= {"TMPDIR": str(self.scratch), "HOME": str(self.home), "PYTHONHASHSEED": "0"}
-        argv = walled(program.argv) if behind_walls else list(program.argv)
+        folders = (self._folder, *([writable] if writable else []))
+        argv = walled(program.argv, folders) if behind_walls else list(program.argv)
         try:
             self._process = subprocess.Popen(
                 argv,

@@ -5,8 +5,9 @@ All of it happens in a second process, behind walls where the host has them, so 
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from evalsi_conformance.session import Session
 from evalsi_conformance.walls import can_wall
 
 COMPILED = "__pycache__"
+READ_ONLY = os.strerror(errno.EROFS)
+_SCRATCH = "Write into the folder that TMPDIR names."
 
 
 class Trusting:
@@ -31,6 +34,7 @@ class Trusting:
         self._walled = not bench.subject.manifest.hosts and can_wall()
         self._before = _files(bench.subject.folder)
         self._written: list[str] = []
+        self._refused: list[str] = []
         self._attempts = 0
 
     def deterministic(self) -> Iterator[Fault]:
@@ -39,6 +43,7 @@ class Trusting:
         session = self._second()
         found = score(session, self._bench.sessions, self._bench.subject.samples)
         yield from (Fault(fault) for fault in found.faults)
+        self._refused += _refusals(found.outcomes.values())
         yield from changed(self._bench, known, found, "in a second process")
         for number, whole in self._bench.aggregates(session, found).items():
             was = self._bench.wholes[number]
@@ -83,14 +88,15 @@ class Trusting:
                     yield Fault(what, "Let a failed question be an error.", self._bench.name_of(number))
 
     def writes(self) -> Iterator[Fault]:
-        """It writes nothing into its home, nor into the pack's folder; its scratch folder is its own."""
+        """It writes nothing into its home, the pack's folder or elsewhere; its scratch folder is its own."""
         self._finish()
-        yield from (Fault(f"it wrote ~/{path}.", "Write into the folder that TMPDIR names.") for path in self._written)
+        yield from (Fault(f"it wrote ~/{path}.", _SCRATCH) for path in self._written)
+        yield from (Fault(f"it tried to write elsewhere: {what}", _SCRATCH) for what in dict.fromkeys(self._refused))
         after = _files(self._bench.subject.folder)
         for path in sorted(
             {one for one in after.keys() | self._before.keys() if after.get(one) != self._before.get(one)}
         ):
-            yield Fault(f"it changed {path} in the pack's folder.", "Write into the folder that TMPDIR names.")
+            yield Fault(f"it changed {path} in the pack's folder.", _SCRATCH)
 
     def network(self) -> Iterator[Fault]:
         """It never tries to reach anything by the network, unless its manifest asks for that."""
@@ -125,7 +131,16 @@ class Trusting:
         process.exit_code(1.0)
         self._written += process.written_at_home()
         self._attempts += process.network_attempts()
+        told = [line.strip() for line in process.log_tail().splitlines() if READ_ONLY in line]
+        self._refused += [line for line in told if not any(line in one for one in self._refused)]
         self.leave()
+
+
+def _refusals(outcomes: Iterable[Outcome]) -> list[str]:
+    """What errors say of a file that only walls keep from being written."""
+    errors = [outcome.payload for outcome in outcomes if outcome.kind == "error"]
+    messages = [str(error.get("message", "")) for error in errors if isinstance(error, Mapping)]
+    return [message for message in messages if READ_ONLY in message]
 
 
 def _undeclared(outcome: Outcome, declared: Mapping[str, Mapping[str, Any]], evaluator: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
-"""Walls around a pack's process: no network on Linux, where unprivileged namespaces are allowed; and who tried.
+"""Walls around a pack's process: no network, counting who tried, and no file to write but in its own folders.
 
-Run as a program, it shuts its own process in and becomes the pack's. It must not know the protocol.
+On Linux, where unprivileged namespaces are allowed. Run as a program, it shuts its own process in and becomes the
+pack's. It must not know the protocol.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from typing import Final
 
 CLONE_NEWUSER: Final = 0x10000000
 CLONE_NEWNET: Final = 0x40000000
+CLONE_NEWNS: Final = 0x00020000
+MS_BIND_REC: Final = 0x1000 | 0x4000
+MS_PRIVATE_REC: Final = 0x40000 | 0x4000
+MOUNT_SETATTR: Final = 442
+AT_FDCWD: Final = -100
+AT_RECURSIVE: Final = 0x8000
+RDONLY: Final = 1
+SHARED_MEMORY: Final = b"/dev/shm"
 SIOCSIFFLAGS: Final = 0x8914
 UP_AND_RUNNING: Final = 0x41
 REFUSED: Final = 125
@@ -23,9 +32,15 @@ REFUSED: Final = 125
 _COUNTED: Final = ("OutNoRoutes", "OutRequests")
 
 
-def walled(argv: tuple[str, ...]) -> list[str]:
-    """The words of a command that shuts itself in and then becomes `argv`."""
-    return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), *argv]
+def walled(argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> list[str]:
+    """The words of a command that shuts itself in and then becomes `argv`.
+
+    Args:
+        argv: the command.
+        writable: folders that it may write into; whatever else there is can only be read, where this host bears that.
+    """
+    folders = os.pathsep.join(str(folder.resolve()) for folder in writable)
+    return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), folders, *argv]
 
 
 @cache
@@ -79,15 +94,16 @@ class NetworkCounters:
         self._open.close()
 
 
-def _shut_in() -> None:
-    """A user and a network namespace of its own, the loopback up so that every attempt is counted."""
+def _shut_in(writable: list[str]) -> None:
+    """Namespaces of its own: files to read only, and a network whose loopback is up so that attempts are counted."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0:
         raise OSError(ctypes.get_errno(), "no namespaces")
     for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(line)
+    _only_read(libc, writable)
     import fcntl
     import socket
 
@@ -98,10 +114,34 @@ def _shut_in() -> None:
         )
 
 
+def _only_read(libc: ctypes.CDLL, writable: list[str]) -> None:
+    """Have all files read only but those below these folders; without an effect where the system does not know how."""
+    if libc.mount(b"none", b"/", None, MS_PRIVATE_REC, None) != 0:
+        return
+    folders = [os.fsencode(folder) for folder in writable]
+    if any(libc.mount(folder, folder, None, MS_BIND_REC, None) != 0 for folder in folders):
+        return
+    # Locks and memory between processes are files there, and no trace of them stays.
+    if libc.mount(b"none", SHARED_MEMORY, b"tmpfs", 0, None) == 0:
+        folders.append(SHARED_MEMORY)
+
+    def set_read_only(path: bytes, on: int, off: int) -> int:
+        # struct mount_attr: what to set, what to clear, propagation, user namespace.
+        attributes = (ctypes.c_uint64 * 4)(on, off, 0, 0)
+        where = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(AT_RECURSIVE))
+        return int(libc.syscall(ctypes.c_long(MOUNT_SETATTR), *where, attributes, ctypes.c_long(32)))
+
+    if set_read_only(b"/", RDONLY, 0) == 0:
+        for folder in folders:
+            set_read_only(folder, 0, RDONLY)
+        # The folder that it stands in was opened before it could be written into again.
+        os.chdir(os.getcwd())
+
+
 if __name__ == "__main__":
     try:
-        _shut_in()
+        _shut_in(list(filter(None, sys.argv[1].split(os.pathsep))))
     except OSError as error:
         print(f"No walls on this host: {error}.", file=sys.stderr)
         raise SystemExit(REFUSED) from None
-    os.execvp(sys.argv[1], sys.argv[1:])
+    os.execvp(sys.argv[2], sys.argv[2:])

@@ -93,8 +93,8 @@ class ProjectLock(_Part):
         packs: full name → what was added under it.
     """
 
-    lock: int = FORMAT
-    packs: dict[Annotated[str, Field(pattern=f"^{PACK_NAME}$")], Entry] = Field(default_factory=dict)
+    lock: int
+    packs: dict[Annotated[str, Field(pattern=f"^{PACK_NAME}$")], Entry]
 
 
 def project_of(folder: Path) -> Path:
@@ -118,7 +118,7 @@ def read_project_lock(project: Path) -> ProjectLock:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        return ProjectLock()
+        return ProjectLock(lock=FORMAT, packs={})
     except OSError as error:
         raise _fault(path, f"cannot be read: {error.strerror}", "Check that it is a file that you may read.") from error
     if len(raw) > MAX_BYTES:
