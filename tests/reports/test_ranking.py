@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from evalsi_reports.overview import failed_rows, tiles
+from evalsi_reports.record_view import score_of
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import ReportData, read_report
 from tests.reports.results_files import evaluation, run, write
@@ -49,6 +51,18 @@ def test_measures_with_a_unit_say_nothing_of_quality(tmp_path: Path) -> None:
     whole["results"] = [one for one in whole["results"] if one["evaluator"] == "token-f1"]
     whole["summaries"] = [whole["summaries"][1] | {"unit": "ms", "higher_is_better": False}]
     assert read(tmp_path, whole).worst == ()
+
+
+def test_a_pass_fail_metric_of_which_neither_is_better_is_no_check_that_a_record_fails(tmp_path: Path) -> None:
+    whole = evaluation(10)
+    whole["results"] = [one for one in whole["results"] if one["evaluator"] == "exact-match"]
+    whole["summaries"] = [whole["summaries"][0] | {"higher_is_better": None}]
+    report = read(tmp_path, whole)
+    assert report.worst == ()
+    assert failed_rows(report) == 0
+    assert "failed a check" not in [tile.label for tile in tiles(report)]
+    chips = {score_of(report.metrics[0], row) for row in range(10)} - {None}
+    assert {(chip.text, chip.tone) for chip in chips if chip} == {("yes", "plain"), ("no", "plain")}
 
 
 def test_of_numbers_the_lowest_come_first_and_perfect_ones_never(tmp_path: Path) -> None:

@@ -108,6 +108,11 @@ def test_a_number_of_a_table_beyond_all_others_is_refused_as_everywhere() -> Non
         evalsi.evaluate(pd.DataFrame({"output": [float("inf")]}), ["length"], quiet=True)
 
 
+def test_a_function_that_passes_or_fails_is_better_where_it_passes() -> None:
+    result = evalsi.evaluate(QA, [kind, words], quiet=True)
+    assert [one.higher_is_better for one in result.summaries] == [True, None]
+
+
 def test_pandas_gets_a_row_a_score_and_an_empty_value_for_what_is_none() -> None:
     table = evalsi.evaluate(QA, ["numeric-match"], quiet=True).to_pandas()
     assert len(table) == 6

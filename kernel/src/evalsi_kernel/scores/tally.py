@@ -165,7 +165,7 @@ class Tally:
         return MetricAccumulator(
             self.instance.metric(name),
             self.instance.name,
-            self._declared.get(name, OutputInfo(name, kind)),
+            self._declared.get(name, OutputInfo(name, kind, higher_is_better=kind == "pass" or None)),
             level=self._level,
             keep_values=self._keep_values,
             clustered=self._clustered,

@@ -46,7 +46,7 @@ def junit(report: ReportData, *, with_records: bool = False) -> str:
         suites += [
             (metric.name, list(_records(report, metric)))
             for metric in report.metrics
-            if metric.kind == "pass" and metric.column is not None
+            if metric.is_check and metric.column is not None
         ]
     everything = [case for _, cases in suites for case in cases]
     root = ElementTree.Element("testsuites", {"name": _fit(report.title), **_counts(everything)})

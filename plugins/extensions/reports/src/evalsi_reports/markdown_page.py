@@ -76,7 +76,7 @@ def _counts(report: ReportData) -> Iterator[str]:
     folded = report.folded
     items = "item" if report.trials > 1 else "record"
     yield counted(len(folded.rows), items)
-    if any(metric.kind == "pass" for metric in report.metrics):
+    if any(metric.is_check for metric in report.metrics):
         yield f"{failed_rows(report):,} failed a check"
     yield f"{folded.rows_with(ERROR):,} with errors"
     yield f"{folded.rows_with(SKIPPED):,} with skips"

@@ -56,9 +56,14 @@ class Metric(NamedTuple):
     column: Column | None
 
     @property
+    def is_check(self) -> bool:
+        """Whether a record can fail it: a pass/fail metric may also tell what is so, and neither is better."""
+        return self.kind == "pass" and self.higher_is_better is True
+
+    @property
     def is_quality(self) -> bool:
         """Whether it says how good an output is: what has a unit measures what it took."""
-        return self.kind == "pass" or (self.kind == "number" and not self.unit and self.higher_is_better is not None)
+        return self.kind != "label" and not self.unit and self.higher_is_better is not None
 
     @property
     def span(self) -> tuple[float, float]:

@@ -39,7 +39,7 @@ def tiles(report: ReportData) -> Iterator[Tile]:
         yield Tile("records × trials", f"{len(set(folded.rows.ids)):,} × {report.trials}")
     else:
         yield Tile("records", f"{items:,}")
-    passes = [metric for metric in report.metrics if metric.kind == "pass" and metric.column is not None]
+    passes = [metric for metric in report.metrics if metric.is_check and metric.column is not None]
     if passes:
         failed = failed_rows(report)
         yield Tile("failed a check", f"{failed:,}", "fail" if failed else "")
@@ -54,7 +54,7 @@ def tiles(report: ReportData) -> Iterator[Tile]:
 
 def failed_rows(report: ReportData) -> int:
     """How many rows failed a check."""
-    columns = [metric.column for metric in report.metrics if metric.kind == "pass" and metric.column is not None]
+    columns = [metric.column for metric in report.metrics if metric.is_check and metric.column is not None]
     return sum(any(column[row] == 0 for column in columns) for row in range(len(report.folded.rows)))
 
 
@@ -167,7 +167,7 @@ def change_rows(report: ReportData) -> dict[str, Any] | None:
         if change.metric.higher_is_better is None:
             words = ("fell", "rose")
         for ids, word, tone in ((change.lost, words[0], "worse"), (change.won, words[1], "better")):
-            if ids and change.metric.is_quality:
+            if ids and (change.metric.is_quality or change.metric.kind == "pass"):
                 text = f"{one_line(change.metric.name)}: {counted(len(ids), 'record')} {word}"
                 shown = ids[:MOST_IDS]
                 more = len(ids) - len(shown)
@@ -268,7 +268,7 @@ def _gate_chart(gate: Gate) -> Any:
 def _of(metric: Metric) -> str:
     better = {True: "higher is better", False: "lower is better"}.get(metric.higher_is_better, "")  # type: ignore[arg-type]
     if metric.kind == "pass":
-        better = "share that passes"
+        better = "share that passes" if metric.is_check else better or "share where it is so"
     return " · ".join(part for part in (metric.ref or metric.evaluator, better) if part)
 
 
@@ -288,6 +288,8 @@ def _distribution(metric: Metric, scale: Scale) -> dict[str, Any]:
     if metric.kind == "pass":
         passed = int(sum(known))
         failed = len(known) - passed
+        if not metric.is_check:
+            return {"told": f"yes {passed:,}, no {failed:,}"}
         chart = share_chart([("passed", passed, "pass"), ("failed", failed, "fail")])
         return {"distribution": chart, "failed": failed, "told": f"{failed:,} failed" if failed else "all passed"}
     return {

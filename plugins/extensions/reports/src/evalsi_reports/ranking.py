@@ -28,7 +28,7 @@ def badness(metrics: Sequence[Metric], rows: int, gated: Collection[str] = ()) -
         column = metric.column
         if column is None or not metric.is_quality:
             continue
-        is_pass = metric.kind == "pass"
+        is_pass = metric.is_check
         low, high = metric.span
         weight = 2.0 if metric.name in gated else 1.0
         for row in range(rows):

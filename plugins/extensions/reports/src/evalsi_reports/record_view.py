@@ -91,6 +91,8 @@ def score_of(metric: Metric, row: int) -> Chip | None:
     column = metric.column
     if column is None or isnan(column[row]):
         return None
+    if metric.kind == "pass" and not metric.is_check:
+        return Chip(metric.name, "yes" if column[row] else "no", "plain")
     if metric.kind == "pass":
         return Chip(metric.name, "pass" if column[row] else "fail", "pass" if column[row] else "fail")
     if column.labels:

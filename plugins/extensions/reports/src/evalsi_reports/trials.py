@@ -46,7 +46,7 @@ def trial_shares(metrics: Sequence[Metric], rows: Rows) -> list[TrialShares]:
 
 def failed_trials(metrics: Sequence[Metric], rows: Rows, ids: Collection[str]) -> dict[str, int]:
     """In how many of their trials some records failed a check."""
-    columns = [metric.column for metric in metrics if metric.kind == "pass" and metric.column is not None]
+    columns = [metric.column for metric in metrics if metric.is_check and metric.column is not None]
     found = dict.fromkeys(ids, 0)
     for row, record_id in enumerate(rows.ids):
         if record_id in found and any(column[row] == 0 for column in columns):

@@ -15,13 +15,14 @@ class Rows {
     Object.assign(this, data);
     this.count = data.ids.length;
     this.metricsOf = data.evaluators.map((name) => data.metrics.flatMap((metric, at) => (metric[1] === name ? [at] : [])));
-    this.passes = data.metrics.flatMap((metric, at) => (metric[2] === 'pass' ? [at] : []));
+    this.passes = data.metrics.flatMap((metric, at) => (metric[2] === 'pass' && metric[3] === true ? [at] : []));
     this.haystacks = [];
   }
   score(metric, row) {
     const value = this.scores[metric][row];
     if (value === null) return null;
     const [, , kind, , unit] = this.metrics[metric];
+    if (kind === 'pass' && !this.passes.includes(metric)) return { text: value ? 'yes' : 'no', tone: 'plain' };
     if (kind === 'pass') return value ? { text: 'pass', tone: 'pass' } : { text: 'fail', tone: 'fail' };
     if (kind === 'label') return { text: this.labels[metric][value], tone: 'plain' };
     return { text: unit ? `${figure(value)} ${unit}` : figure(value), tone: 'plain', value };
@@ -39,7 +40,7 @@ class Rows {
     if (outcome === 'all') return metric < 0 || this.cell(metric, row).text !== '–';
     if (outcome === 'failed' || outcome === 'passed') {
       const wanted = outcome === 'passed' ? 1 : 0;
-      if (metric >= 0) return this.metrics[metric][2] === 'pass' && this.scores[metric][row] === wanted;
+      if (metric >= 0) return this.passes.includes(metric) && this.scores[metric][row] === wanted;
       if (outcome === 'failed') return this.passes.some((at) => this.scores[at][row] === 0);
       return this.passes.length > 0 && this.passes.every((at) => this.scores[at][row] !== 0) && this.passes.some((at) => this.scores[at][row] === 1);
     }
