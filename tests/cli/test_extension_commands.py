@@ -193,6 +193,11 @@ def test_a_command_that_nothing_brings_is_met_with_all_there_are(site: Site) -> 
     assert "dredge" in done.err
 
 
+def test_a_value_that_a_flag_does_not_take_is_met_with_those_of_this_flag() -> None:
+    done = evalsi("plugins", "check", ".", "--level", "xyz")
+    assert "there is no 'xyz'. Choose one of loads, behaves, trustworthy.\n" in done.err
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
     [

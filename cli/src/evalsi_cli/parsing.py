@@ -55,7 +55,10 @@ class Parser(argparse.ArgumentParser):
 
         if "invalid choice" in message and "'" in message:
             word = message.split("'")[1]
-            known = [name for action in self._actions if action.choices for name in action.choices]
+            argument = message.removeprefix("argument ").partition(":")[0]
+            choosing = [action for action in self._actions if action.choices]
+            meant = [action for action in choosing if argument == "/".join(action.option_strings)] or choosing
+            known = [name for action in meant for name in action.choices or ()]
             close = difflib.get_close_matches(word, known, 1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Choose one of {', '.join(map(str, known))}."
             message = f"there is no {word!r}. {hint}"
