@@ -83,8 +83,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 def test_help_lists_the_commands_of_extensions_with_their_lines(site: Site) -> None:
     done = evalsi("--help")
     assert done.code == 0, done.err
-    assert "dredge    clean the bottom of the lake" in done.out
-    assert "eval      score outputs that exist" in done.out
+    assert "dredge      clean the bottom of the lake" in done.out
+    assert "eval        score outputs that exist" in done.out
 
 
 def test_help_imports_no_extension(site: Site) -> None:

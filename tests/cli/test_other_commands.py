@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -72,6 +73,11 @@ def test_the_shell_completes_evaluators() -> None:
 def test_no_words_print_the_help() -> None:
     assert evalsi().out == evalsi("--help").out
     assert "score outputs that exist" in evalsi().out
+
+
+def test_each_command_of_the_help_stands_in_a_line_with_what_it_does() -> None:
+    listed = evalsi("--help").out.split("  COMMAND\n")[1].split("\n\n")[0].splitlines()
+    assert all(re.fullmatch(r"    [a-z]+ {2,}\S.*", line) for line in listed), listed
 
 
 def test_help_and_version_load_neither_an_extension_nor_the_event_loop() -> None:

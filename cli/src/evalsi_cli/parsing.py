@@ -17,6 +17,15 @@ class _Unmeasured(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=80)
 
 
+class _Measured(argparse.RawDescriptionHelpFormatter):
+    """Leaves room for the longest command, which argparse measures without its indent and puts on a line of its own."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += self._indent_increment
+
+
 class Parser(argparse.ArgumentParser):
     """argparse without abbreviations, which would make a new flag break an old script."""
 
@@ -34,11 +43,11 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def format_usage(self) -> str:
-        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        self.formatter_class = _Measured
         return super().format_usage()
 
     def format_help(self) -> str:
-        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        self.formatter_class = _Measured
         return super().format_help()
 
     def nearest(self, word: str) -> str:

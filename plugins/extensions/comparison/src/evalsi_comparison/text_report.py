@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.grid import Grid, display_width, escaped, markdown_grid, printable, text_grid
 
 from . import words
 from .comparison import Comparison
@@ -15,7 +15,7 @@ from .difference import Difference
 
 _HEADER = ("metric", "pairs", "base", "candidate", "difference")
 _RIGHT = (1, 2, 3, 4, 6, 7, 8, 9, 10)
-MAX_ANSWER_CHARS = 60
+MAX_ANSWER_COLUMNS = 60
 
 
 def text_report(found: Comparison) -> str:
@@ -116,4 +116,10 @@ def _list(lines: Iterator[str] | tuple[str, ...]) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_ANSWER_CHARS else f"{text[: MAX_ANSWER_CHARS - 1]}…"
+    """As much of a text as so many columns of a terminal show, with what cannot be printed escaped."""
+    columns = 0
+    for end, char in enumerate(text):
+        columns += display_width(printable(char))
+        if columns > MAX_ANSWER_COLUMNS:
+            return f"{text[:end]}…"
+    return text
