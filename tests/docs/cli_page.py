@@ -62,8 +62,19 @@ def _sections() -> Iterator[str]:
 def _usage(arguments: list[argparse.Action]) -> str:
     needed = [f" {_name(one)} {_takes(one)}".rstrip() for one in arguments if one.option_strings and one.required]
     others = " [FLAGS]" if any(one.option_strings and not one.required for one in arguments) else ""
-    words = [f" {_name(one)}" if one.required else f" [{_name(one)}]" for one in arguments if not one.option_strings]
+    words = [f" {_word(one)}" for one in arguments if not one.option_strings]
     return "".join([*words, *needed, others])
+
+
+def _word(action: argparse.Action) -> str:
+    """A word as the usage shows it: in brackets where it may be left out, with dots where more may follow."""
+    word = f"{_name(action)} …" if action.nargs in ("*", "+") else _name(action)
+    return word if _is_required(action) else f"[{word}]"
+
+
+def _is_required(action: argparse.Action) -> bool:
+    # argparse counts a list of words as required, though it may be empty.
+    return action.required and action.nargs != "*"
 
 
 def _row(action: argparse.Action) -> tuple[str, str, str, str]:
@@ -89,6 +100,7 @@ def _takes_in_table(action: argparse.Action) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    if action.required:
+    if _is_required(action):
         return "required"
-    return "" if action.default in (None, False, []) else code(str(action.default))
+    # Of two flags that exclude each other neither is the default.
+    return "" if action.nargs == 0 or action.default in (None, False, []) else code(str(action.default))
