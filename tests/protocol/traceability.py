@@ -20,6 +20,7 @@ TABLE = SPEC / "traceability.toml"
 SENTENCE = re.compile(r"^- \*\*([A-Z]{3}-\d+)\*\* (.+(?:\n  .+)*)", re.MULTILINE)
 
 ASKS = "tests/judging/test_asks_on_the_wire.py"
+DURATIONS = "tests/kernel/test_durations.py"
 POOL = "tests/kernel/test_pool.py"
 RUNS = "tests/kernel/test_runs.py"
 RECORD = "tests/sdk/test_record.py"
@@ -33,6 +34,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "ITM-2": (f"{POOL}::test_a_pack_that_breaks_the_protocol_costs_errors_and_not_the_run",),
     "ITM-3": (f"{POOL}::test_a_pack_that_breaks_the_protocol_costs_errors_and_not_the_run",),
     "ITM-4": (f"{POOL}::test_a_record_that_the_pack_forgets_is_an_error",),
+    "ITM-10": (f"{DURATIONS}::test_what_is_no_duration_is_ignored_and_the_outcome_stands",),
     "ITM-6": (f"{RUNS}::test_runs_mean_their_items_and_so_do_the_faults_in_them",),
     "REC-1": (
         f"{RECORD}::test_a_record_says_which_fields_it_has_not_and_null_counts_as_absent",

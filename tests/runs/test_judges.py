@@ -36,6 +36,11 @@ def models(vendor: Provider) -> BrokerSettings:
     return BrokerSettings({"primary": judge}, use_cache=False)
 
 
+def durations(folder: Path) -> dict[str, float]:
+    """How long each record's judgement took."""
+    return {one["record_id"]: one["duration_ms"] for one in results(folder)["results"] if one["evaluator"] == "graded"}
+
+
 class Both:
     """A vendor that is target and judge: each output is its own, so that each is judged by a question of its own."""
 
@@ -141,9 +146,12 @@ def test_an_evaluator_that_failed_is_asked_again_and_the_judge_that_did_not_is_n
         evaluators = [*EVALUATORS, {"ref": "./flaky.py:flaky"}]
         write_spec(tmp_path, model_of(vendor), records(COUNT), evaluators=evaluators)
         executed(tmp_path, models=models(vendor))
+        took_ms = durations(tmp_path)
+        assert len(took_ms) == COUNT
         assert Counter(one["outcome"] for one in results(tmp_path)["results"]) == {"scored": 2 * COUNT, "error": COUNT}
         (tmp_path / "broken").unlink()
         executed(tmp_path, models=models(vendor), retry_errors=True)
     check_whole(tmp_path, both)
+    assert durations(tmp_path) == took_ms, "a judgement that stands took what it took"
     (judged,) = [one for one in results(tmp_path)["summaries"] if one["evaluator"] == "graded"]
     assert judged["judge"]["calls"] == COUNT

@@ -28,6 +28,9 @@ VERDICTS: Final = ("passed", "value", "label")
 ITEM_RUNS: Final = "item.runs"
 """The capability of a kernel that takes runs beside items."""
 
+ITEM_DURATIONS: Final = "item.durations"
+"""The capability of a kernel that takes, as an item's fifth element, how many milliseconds its evaluation took."""
+
 
 def requests_from(role: Role) -> frozenset[str]:
     """The requests that this role may send."""

@@ -15,7 +15,7 @@ from typing import Any
 from evalsi.item_buffer import FLUSH_AFTER_S, Item, ItemBuffer
 from evalsi.opened import Opened
 from evalsi.record import Record
-from evalsi.scoring import Running, Sessions, failed, score_one, score_one_async
+from evalsi.scoring import SLOW_S, Running, Sessions, failed, score_one, score_one_async, timed
 
 Done = Callable[[bool, BaseException | None], None]
 CLOSE_S = 2.0
@@ -99,9 +99,13 @@ class AsyncScorer:
         record, task = Record.from_wire(wire), asyncio.current_task()
         for session, opened in sessions:
             key = self._scoring[task] = (request_id, index, session)
-            self._running.asynchronous[key] = monotonic()
+            since = self._running.asynchronous[key] = monotonic()
             try:
-                buffer.add_many([await self._score_one(session, index, opened, record)])
+                item = await self._score_one(session, index, opened, record)
+                took_s = monotonic() - since
+                if buffer.takes_durations and (opened.is_async or took_s >= SLOW_S):
+                    item = timed(item, took_s)
+                buffer.add_many([item])
                 self._flush_soon(request_id, buffer)
             finally:
                 del self._running.asynchronous[key], self._scoring[task]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -32,6 +32,7 @@ from evalsi_protocol.machine import (
     SessionEnded,
     State,
 )
+from evalsi_protocol.methods import ITEM_DURATIONS, ITEM_RUNS
 from evalsi_protocol.values import check_value
 
 if TYPE_CHECKING:
@@ -118,9 +119,10 @@ class Host:
         """Whether the kernel no longer wants this request's answer."""
         return request_id in self._cancelled
 
-    def open_buffer(self, request_id: int, *, takes_runs: bool) -> ItemBuffer:
-        """The buffer for the outcomes of a request, as items or also as runs; a ping flushes it too."""
-        buffer = ItemBuffer(request_id, self._send_event, takes_runs=takes_runs)
+    def open_buffer(self, request_id: int, takes: Collection[str]) -> ItemBuffer:
+        """The buffer for the outcomes of a request, for a kernel with these capabilities; a ping flushes it too."""
+        runs, durations = ITEM_RUNS in takes, ITEM_DURATIONS in takes
+        buffer = ItemBuffer(request_id, self._send_event, takes_runs=runs, takes_durations=durations)
         self._buffers[request_id] = buffer
         return buffer
 

@@ -69,15 +69,20 @@ class ItemBuffer:
         request_id: of the request.
         send_event: sends an event.
         takes_runs: whether the kernel knows runs; else their items are sent.
+        takes_durations: whether an item may have a fifth element, how many milliseconds its evaluation took.
 
     Attributes:
+        takes_durations: as given.
         due_at: when it is to be flushed at the latest, by the clock `monotonic()`.
     """
 
-    def __init__(self, request_id: int, send_event: Send, *, takes_runs: bool = False) -> None:
+    def __init__(
+        self, request_id: int, send_event: Send, *, takes_runs: bool = False, takes_durations: bool = False
+    ) -> None:
         self._request_id = request_id
         self._send_event = send_event
         self._takes_runs = takes_runs
+        self.takes_durations = takes_durations
         self._lock = threading.Lock()
         self._items: list[Item] = []
         self._columns: list[Column] = []

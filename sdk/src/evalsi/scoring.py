@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import inf, isfinite
 from time import monotonic
 from typing import Any
 
@@ -20,6 +20,8 @@ from evalsi_protocol.errors import LocalMisuse, WireError, sendable
 from evalsi_protocol.values import check_value
 
 STATE = "state"
+SLOW_S = 0.001
+"""An evaluation that takes at least so long tells how long; any quicker one only where its evaluator waits."""
 Sessions = Sequence[tuple[int, Opened]]
 # sys.exit() in an evaluator is a fault of the record's evaluation, not a wish of the pack to end.
 FAULTS = (Exception, SystemExit)
@@ -74,34 +76,46 @@ def score_records(
         for (number, opened), outcomes in zip(sessions, columns, strict=True)
     ]
     oldest: list[Any] = columns[0] if columns else []
-    now, most = 0.0, MAX_ITEMS // max(1, len(columns))
+    slow_s, most = SLOW_S if buffer.takes_durations else inf, MAX_ITEMS // max(1, len(columns))
+    now = clock()
     try:
         for index, wire in enumerate(records):
             if is_cancelled(request_id):
                 return False
             record, has_all = from_wire(wire), all_needs <= wire.keys()
             for session, opened, score, verdicts, add in prepared:
-                now = clock()
-                running.current = (request_id, index, session, now)
+                # The end of one evaluation is the beginning of the next: the clock is read once for each.
+                since = now
+                running.current = (request_id, index, session, since)
                 try:
                     if not has_all:
                         opened.check_needs(record)
                     result = score(record)
-                    if type(result) in verdicts and isfinite(result):
+                    now = clock()
+                    if type(result) in verdicts and now - since < slow_s and isfinite(result):
                         add(result)
                     else:
-                        add(_settled(session, index, opened, result))
+                        add(_settled(session, index, opened, result, took_s=now - since, slow_s=slow_s))
+                        now = clock()
                 except FAULTS as error:
-                    add(failed(session, index, opened, error))
+                    took_s = clock() - since
+                    item = failed(session, index, opened, error)
+                    add(item if took_s < slow_s else timed(item, took_s))
+                    now = clock()
             if now >= buffer.due_at or len(oldest) >= most:
                 buffer.flush()
+                now = clock()
     finally:
         running.current = None
     return True
 
 
-def _settled(session: int, index: int, opened: Opened, result: Any) -> Item | Bare | bool | float:
+def _settled(
+    session: int, index: int, opened: Opened, result: Any, *, took_s: float, slow_s: float
+) -> Item | Bare | bool | float:
     """What stands for a result in its session's column: the verdicts alone where there is nothing else to say."""
+    if took_s >= slow_s:
+        return timed(outcome(session, index, opened, result), took_s)
     bare = bare_verdicts(result) if opened.definition.scope == "record" else None
     return outcome(session, index, opened, result) if bare is None else bare
 
@@ -122,6 +136,11 @@ async def score_one_async(session: int, index: int, opened: Opened, record: Reco
         return outcome(session, index, opened, await opened.score(record))
     except FAULTS as error:
         return failed(session, index, opened, error)
+
+
+def timed(item: Item, took_s: float) -> Item:
+    """The item with how long its evaluation took, by the clock on the wall; a state is no result, and has none."""
+    return item if item[2] == STATE else [*item, round(took_s * 1000, 3) or 0.001]
 
 
 def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:

@@ -6,7 +6,7 @@ One method a request, run in order by the host. It must not know threads or fram
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from evalsi.aggregation import Aggregation
@@ -21,7 +21,6 @@ from evalsi.scoring import Running, Sessions, score_records
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.greeting import choose_major, pack_hello
 from evalsi_protocol.machine import RequestReceived
-from evalsi_protocol.methods import ITEM_RUNS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -39,7 +38,7 @@ class Answering(Protocol):
 
     def is_cancelled(self, request_id: int) -> bool: ...
 
-    def open_buffer(self, request_id: int, *, takes_runs: bool) -> ItemBuffer: ...
+    def open_buffer(self, request_id: int, takes: Collection[str]) -> ItemBuffer: ...
 
     def respond(self, request_id: int, body: dict[str, Any]) -> None: ...
 
@@ -74,7 +73,7 @@ class Work:
         self._async: AsyncScorer | None = None
         self._abandoned = False
         self._concurrency = 16
-        self._takes_runs = False
+        self._kernel_takes: Collection[str] = ()
 
     def do(self, request: RequestReceived) -> None:
         """Do one request and answer it, now or (async scoring) later; whatever fails is the answer."""
@@ -132,7 +131,7 @@ class Work:
         if isinstance(major, WireError):
             raise Refusal(major.code, major.message, major.mend, major.blame)
         capabilities = request.body.get("capabilities")
-        self._takes_runs = isinstance(capabilities, list) and ITEM_RUNS in capabilities
+        self._kernel_takes = capabilities if isinstance(capabilities, list) else ()
         if self._fault is not None:
             raise self._fault
         return pack_hello(
@@ -168,7 +167,7 @@ class Work:
     def _score(self, request: RequestReceived) -> dict[str, Any] | None:
         sessions = self._sessions(_field(request.body, "sessions", list))
         records = _field(request.body, "records", list)
-        buffer = self._host.open_buffer(request.id, takes_runs=self._takes_runs)
+        buffer = self._host.open_buffer(request.id, self._kernel_takes)
         if any(opened.is_async for _, opened in sessions):
             self._score_async(request.id, records, sessions, buffer)
             return None

@@ -31,6 +31,10 @@ class Chunk:
         refusal: why these records cannot be sent to any pack; None where they can.
         record_ids: each record's id in the results, where `ids` tell its trials apart; None where they are the same.
         trials: the trial of each record; None where each is the first.
+
+    Attributes:
+        columns: session → each record's outcome, None as long as there is none.
+        durations: session → index → how many milliseconds an evaluation took, of those that said so.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Chunk:
         self.record_ids = record_ids
         self.trials = trials
         self.columns: dict[int, list[Outcome | None]] = {}
+        self.durations: dict[int, dict[int, float]] = {}
         self.unanswered = 0
         self.when_answered: Callable[[], None] | None = None
 

@@ -57,6 +57,9 @@ class ResultsSpool:
             self._writer(one).lines(ids, chunk.columns[one.session], calls.get(one.session), chunk.trials)
             for one in instances
         ]
+        for one, column in zip(instances, columns, strict=True):
+            for index, ms in chunk.durations.get(one.session, {}).items():
+                column[index] = column[index] and f'{column[index][:-1]},"duration_ms":{ms!r}}}'
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
         with told_of(self._folder):

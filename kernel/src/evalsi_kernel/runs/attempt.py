@@ -162,7 +162,8 @@ class Attempt:
         for item in progress.to_score(self._order, again=self._again):
             scored = progress.scored(item) or {"outcomes": {}}
             kept = {session: tuple(of) for session, of in scored["outcomes"].items() if of[0] != "error"}
-            await self._scoring.put(Ready(item, progress.generated(item) or {}, kept, scored.get("asked", {})))
+            told = (scored.get("asked", {}), scored.get("durations", {}))
+            await self._scoring.put(Ready(item, progress.generated(item) or {}, kept, *told))
 
     async def _take_answer(self, item: int, answer: dict[str, Any]) -> None:
         """Take an answer that is written down; a failure is the outcome of every evaluator."""

@@ -73,6 +73,9 @@ def folded(
             trials=[*map(items.trial, some)],
         )
         chunk.columns = {session: [of_item[session] for of_item in outcomes] for session in sessions}
+        for index, scored in enumerate(bodies):
+            for session, ms in (scored or {}).get("durations", {}).items():
+                chunk.durations.setdefault(session, {})[index] = ms
         if broker is not None:
             for scored, record_id in zip(bodies, ids, strict=True):
                 for session, entry in entries_of(scored or {}):

@@ -41,12 +41,14 @@ class Ready(NamedTuple):
         answer: what the target answered.
         kept: outcomes of an earlier attempt that stand, by session; the others are asked for.
         asked: what an earlier attempt asked of models, by session, as it was written down.
+        durations: how many milliseconds the kept outcomes took, by session, where that is known.
     """
 
     item: int
     answer: Mapping[str, Any]
     kept: Mapping[int, Outcome] = NOTHING
     asked: Mapping[int, list[Any]] = NOTHING
+    durations: Mapping[int, float] = NOTHING
 
 
 class Scoring:
@@ -192,6 +194,8 @@ class Scoring:
                     chunk.fail(session, index, refusal)
                 elif session in ready.kept:
                     chunk.put(session, index, ready.kept[session])
+                    if session in ready.durations:
+                        chunk.durations.setdefault(session, {})[index] = ready.durations[session]
 
     def _hold_to_condition(self, chunk: Chunk, session: int, records: Sequence[Mapping[str, Any]]) -> None:
         """Answer for the records of which the condition does not hold."""
@@ -229,7 +233,9 @@ class Scoring:
             # What was stopped, or what no judge could be asked about, is for the next attempt.
             if "cancelled" in kinds or unasked is not None or (broken is not None and "error" in kinds):
                 continue
-            body = {"outcomes": outcomes, **({"asked": asked} if asked else {})}
+            durations = {session: took[index] for session, took in chunk.durations.items() if index in took}
+            more = {"asked": asked, "durations": durations}
+            body = {"outcomes": outcomes, **{key: told for key, told in more.items() if told}}
             self._progress.add_scored(ready.item, body, failed="error" in kinds)
             self._on_scored(ready.item, outcomes)
 

@@ -24,9 +24,9 @@ from evalsi_protocol.machine import (
     ResponseReceived,
     SessionEnded,
 )
-from evalsi_protocol.methods import ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
+from evalsi_protocol.methods import ITEM_DURATIONS, ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
 
-CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS}
+CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS, ITEM_DURATIONS}
 # How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate, and that all
 # records in flight wait for one batch.
 ASK_WINDOW = 8_192

@@ -5,6 +5,7 @@ A pack is a stranger: whatever it sends that answers nothing is a fault. It must
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from evalsi_kernel.records.chunks import FAILED, PASSED, Chunk, Outcome
@@ -67,7 +68,7 @@ class Flight:
         fresh = 0
         for item in items:
             try:
-                session, position, kind, payload = item[:4]
+                session, position, kind, payload, *more = item
                 if position < 0 or kind not in OUTCOMES:
                     raise ValueError(kind)
                 index = position if indices is None else indices[position]
@@ -79,8 +80,11 @@ class Flight:
             if previous is None:
                 column[index] = (kind, payload)
                 fresh += 1
+                if more and type(more[0]) in (int, float) and 0 < more[0] < inf:
+                    self.chunk.durations.setdefault(session, {})[index] = more[0]
             else:
                 column[index] = ("error", _ANSWERED_TWICE.to_body())
+                self.chunk.durations.get(session, {}).pop(index, None)
         self.chunk.answered(fresh)
 
     def _take_in_turn(self, items: list[list[Any]]) -> bool:
