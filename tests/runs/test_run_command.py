@@ -62,6 +62,14 @@ def test_a_misspelt_metric_is_found_before_anything_is_asked(tmp_path: Path, ven
     assert not (tmp_path / ".evalsi" / "runs" / "run-1").exists()
 
 
+def test_a_users_own_file_is_told_by_the_path_that_leads_to_it(tmp_path: Path, vendor: Provider) -> None:
+    write_spec(tmp_path, model_of(vendor), evaluators=[{"ref": "./own.py:f"}])
+    (tmp_path / "own.py").write_text("import no_such_module\n")
+    done = run(tmp_path)
+    assert (done.code, vendor.calls) == (1, 0)
+    assert "The pack ./own.py:f refused to start" in done.err
+
+
 def test_a_target_that_fails_on_a_record_is_an_error_there_and_never_an_empty_output(tmp_path: Path) -> None:
     with Provider(fixed("Lisbon"), faults=lambda call: faults.bad_request() if call == 2 else None) as vendor:
         write_spec(tmp_path, model_of(vendor, max_concurrency=1), gates=[{"metric": "exact-match", "min": 0.1}])

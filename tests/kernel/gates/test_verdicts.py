@@ -284,9 +284,16 @@ def test_a_result_is_json_in_the_form_of_the_results_file() -> None:
 
     assert list(form) == [
         "metric", "stat", "min", "max", "slice", "baseline", "max_drop", "significant",
-        "verdict", "value", "low", "high", "n", "errors", "skipped", "reason",
+        "verdict", "value", "low", "high", "n", "errors", "skipped", "reason", "passed",
     ]  # fmt: skip
     assert [form[key] for key in ("max", "slice", "baseline", "max_drop", "significant")] == [None] * 5
+
+
+def test_a_gate_passed_or_not_and_one_that_does_not_apply_did_neither() -> None:
+    told = {verdict: one(verdict).to_dict()["passed"] for verdict in ("pass", "fail", "undecided", "not applicable")}
+
+    assert told == {"pass": True, "fail": False, "undecided": False, "not applicable": None}
+    assert one("undecided", "pass").to_dict()["passed"] is False
 
 
 def test_a_baseline_is_looked_at_only_when_the_bounds_are_kept() -> None:

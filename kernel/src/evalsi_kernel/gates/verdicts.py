@@ -53,10 +53,10 @@ class GateResult(NamedTuple):
     undecided: Literal["fail", "pass"] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON, in the form of decision 0009: all but `undecided`."""
+        """As JSON, in the form of decision 0009: all but `undecided`, and `passed`, which no undecided gate has."""
         form = self._asdict()
         del form["undecided"]
-        return form
+        return {**form, "passed": None if self.verdict == "not applicable" else self.verdict == "pass"}
 
 
 def judge_gates(

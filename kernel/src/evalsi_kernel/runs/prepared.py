@@ -95,8 +95,11 @@ def _as_evaluation(request: RunRequest) -> Request:
 
 
 def _wanted(one: EvaluatorSpec, folder: Path) -> Wanted:
-    # A user's own file stands beside the spec, as its data does.
-    ref = f"{folder}/{one.ref}" if one.ref.startswith(("./", "../")) else one.ref
+    ref = one.ref
+    if ref.startswith(("./", "../")):
+        # A user's own file stands beside the spec, as its data does. What begins so names a file and nothing else.
+        beside = str(folder / ref)
+        ref = beside if beside.startswith(("/", "..")) else f"./{beside}"
     return Wanted(ref, one.name, one.params, when=one.when)
 
 
