@@ -257,7 +257,9 @@ def test_update_of_what_was_never_added_says_so(project: Path, tmp_path: Path) -
 
 def test_remove_takes_the_folder_and_the_entry(project: Path, tmp_path: Path) -> None:
     added(write_pack(tmp_path / "style"), project)
-    assert evalsi("plugins", "remove", "acme/style", cwd=project).out == "removed\n"
+    assert evalsi("plugins", "remove", "acme/style", cwd=project).out == (
+        "removed acme/style; evalsi.lock has it no more\n"
+    )
     assert recorded(project) == {}
     assert [path.name for path in (project / ".evalsi" / "packs").iterdir()] == [".lock"]
     again = evalsi("plugins", "remove", "acme/style", cwd=project)

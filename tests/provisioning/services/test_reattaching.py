@@ -46,6 +46,19 @@ def test_the_process_under_the_debugger_scores_run_after_run_and_takes_its_time(
     assert packs == [{"name": "acme/style", "version": "1.0.0+reattached", "lock_sha256": None}]
 
 
+def test_a_pack_that_was_added_is_debugged_in_the_project_that_uses_it(
+    project: Path, pack: Path, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVALSI_PLUGIN_PATH")
+    assert evalsi("plugins", "add", pack, "--grant", "all", "--no-start", cwd=project).code == 0
+    with debugging(pack, "acme/style", at) as process:
+        done, results = scored(project, EVALSI_REATTACH=f"acme/style={at}")
+        assert done.code == 0, done.err
+        assert [one["scores"][0]["value"] for one in results[:2]] == [process.process.pid] * 2
+        (project / ".evalsi" / "packs" / "acme+style" / "plugin.toml").write_text("# another")
+        assert scored(project, EVALSI_REATTACH=f"acme/style={at}")[0].code == 1
+
+
 def test_a_port_of_this_machine_does_too(project: Path, pack: Path) -> None:
     with debugging(pack, "acme/style", "tcp://127.0.0.1:0") as process:
         _, results = scored(project, EVALSI_REATTACH=f"acme/style={process.address}")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 IsAtWorkOn = Callable[[object, object], bool]
 Hold = Callable[[Launch], Launch]
+REATTACHED = "+reattached"
+"""How the planner ends the version of a pack that EVALSI_REATTACH redirects."""
 _REMEMBERED = 20_000
 _DIGEST = 64
 
@@ -90,7 +92,8 @@ def differences(pack: PackInfo, entry: Entry) -> Iterator[str]:
         MANIFEST: (entry.manifest_sha256, optional_sha256(folder / MANIFEST)),
         LOCK: (entry.lock_sha256, optional_sha256(folder / LOCK)),
     }
-    yield from _differing("version", entry.version, pack.version)
+    # What a developer has under his debugger is named as such, and is asked in place of what was added.
+    yield from _differing("version", entry.version, pack.version.removesuffix(REATTACHED))
     versions = {one.name: one.version for one in pack.evaluators}
     for name in sorted(entry.evaluators.keys() | versions.keys()):
         yield from _differing(f"evaluator {name}", entry.evaluators.get(name), versions.get(name))

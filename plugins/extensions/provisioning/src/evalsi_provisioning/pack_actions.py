@@ -111,7 +111,7 @@ def run_remove(options: argparse.Namespace, _: Toolkit) -> int:
 
     def take_away(name: str) -> str:
         remove(name, Path.cwd())
-        return "removed"
+        return f"removed {name}; {NAME} has it no more"
 
     return _each(options.packs, take_away)
 
@@ -146,7 +146,9 @@ def _add(source: Source, project: Path, change: Change) -> str:
         return f"added {done.pack.name} {done.pack.version}; {NAME} records it"
     if not done.differences:
         return f"{done.pack.name} {done.pack.version} is as {NAME} says"
-    return f"updated {done.pack.name} from {done.before.version} to {done.pack.version}; {NAME} records it"
+    before, now = done.before.version, done.pack.version
+    how = f"{now}, changed" if before == now else f"from {before} to {now}"
+    return f"updated {done.pack.name} {how}; {NAME} records it"
 
 
 def _restore(project: Path, change: Change) -> int:
