@@ -42,14 +42,14 @@ def listen_at(address: str, name: str, version: str, load: Load) -> None:
         finally:
             if listener.family == socket.AF_UNIX:
                 with suppress(FileNotFoundError):
-                    os.unlink(urlsplit(address).path)
+                    os.unlink(address.removeprefix("unix://"))
 
 
 def _bound(address: str) -> socket.socket:
     parts = urlsplit(address)
     try:
-        if parts.scheme == "unix" and parts.path and not parts.netloc:
-            return bind_unix(parts.path)
+        if address.startswith("unix:///"):
+            return bind_unix(address.removeprefix("unix://"))
         if parts.scheme == "tcp" and parts.hostname in LOOPBACK and parts.port is not None:
             family = socket.AF_INET6 if ":" in parts.hostname else socket.AF_INET
             return socket.create_server((parts.hostname, parts.port), family=family)

@@ -12,6 +12,7 @@ from evalsi_provisioning.addresses import Address, is_address, read_address
     ("text", "address"),
     [
         ("unix:///run/tone", Address("unix", path="/run/tone")),
+        ("unix:///run/a b?c#d%20", Address("unix", path="/run/a b?c#d%20")),
         ("tcp://127.0.0.1:7700", Address("tcp", host="127.0.0.1", port=7700)),
         ("tcp://127.9.9.9:7700", Address("tcp", host="127.9.9.9", port=7700)),
         ("tcp://[::1]:7700", Address("tcp", host="::1", port=7700)),
@@ -46,6 +47,10 @@ def test_an_address_that_leaves_the_machine_without_tls_is_refused(host: str) ->
         "tls://host:70000",
         "tls://host:7700/path",
         "tls://user@host:7700",
+        "tls://host:7700#part",
+        "tls://[::1:7700",
+        "unix:///run/a\nb",
+        "unix:///run/a\0b",
         "https://host:7700",
         "/run/tone",
     ],

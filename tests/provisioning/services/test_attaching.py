@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.running import evalsi
 from tests.providers import KEY, MODEL, Provider
 from tests.provisioning.adding.test_asking import judging
-from tests.provisioning.adding.third_party import added, recorded, write_pack
+from tests.provisioning.adding.third_party import added, recorded, tar_of, write_pack
 from tests.provisioning.services.running import outcomes, scored, serving
 
 LENGTH = "return len(record.output.as_text())"
@@ -49,6 +49,22 @@ def test_a_fresh_clone_restores_it_from_evalsi_lock_alone(project: Path, tmp_pat
         done = evalsi("plugins", "add", "--locked", cwd=project)
         assert (done.code, done.out.splitlines()[-1]) == (0, "acme/style 1.0.0 is as evalsi.lock says")
         assert outcomes(scored(project)[1]) == ["scored", "scored", "skipped"]
+
+
+def test_files_that_name_a_service_are_not_added_since_nobody_was_asked_whether_records_may_go_there(
+    project: Path, tmp_path: Path
+) -> None:
+    pack = write_pack(tmp_path / "style")
+    manifest = pack / "plugin.toml"
+    run = 'runtime = "service"\nmodule = "service.toml"'
+    manifest.write_text(manifest.read_text().replace('module = "acme_style"', run), "utf-8")
+    (pack / "service.toml").write_text('address = "tls://packs.example.com:7700"\n', "utf-8")
+    for source in (pack, tar_of(pack, tmp_path / "style.tar.gz")):
+        done = evalsi("plugins", "add", source, "--no-start", "--grant", "all", cwd=project)
+        assert done.code == 1
+        assert "runs elsewhere as a service" in done.err
+        assert "evalsi plugins attach ADDRESS" in done.err
+    assert not (project / "evalsi.lock").exists()
 
 
 def test_a_service_that_became_another_stops_until_that_is_meant(project: Path, tmp_path: Path, at: str) -> None:

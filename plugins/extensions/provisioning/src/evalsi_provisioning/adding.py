@@ -19,6 +19,7 @@ from evalsi_kernel.files.paths import PROJECT_PACKS
 from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.launching import launch_unheld
+from evalsi_kernel.planning.reattaching import SERVICE
 from evalsi_kernel.supervision.describing import describe
 
 from .admission import differences, holding
@@ -87,6 +88,13 @@ def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress
                 f"{source.place} is listed as {source.name}, and its manifest says {pack.name}.",
                 "Tell whoever keeps the index.",
                 code="pack.manifest",
+            )
+        if pack.runtime == SERVICE and source.origin != SERVICE:
+            # Whoever adds files is not asked whether his records may go to a machine that a file names.
+            raise PackError(
+                f"The pack {pack.name} runs elsewhere as a service, and files do not say where records may go.",
+                "Ask its publisher for the address, and attach it: evalsi plugins attach ADDRESS",
+                code="pack.source",
             )
         proposal = _proposal(pack, source, artifact, read_project_lock(project).packs.get(pack.name))
         _check(proposal, rules, project)

@@ -6,6 +6,8 @@ It must not know who listens there.
 from __future__ import annotations
 
 import ipaddress
+import json
+import os
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -49,23 +51,38 @@ def read_address(text: str) -> Address:
     Raises:
         UsageError: it is none, or one without TLS that leaves this machine.
     """
-    parts = urlsplit(text)
     if text.startswith("unix:///"):
-        if len(parts.path.encode()) > MAX_SOCKET_PATH:
+        path = text.removeprefix("unix://")
+        if len(os.fsencode(path)) > MAX_SOCKET_PATH:
             message = f"{text} is longer than a socket's path may be ({MAX_SOCKET_PATH} bytes)."
             raise UsageError(message, "Name one in a shorter folder.")
-        return Address(UNIX, path=parts.path)
+        if not path.isprintable():
+            raise _none(text)
+        return Address(UNIX, path=path)
     try:
+        parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        host, port = "", None
-    if parts.scheme not in (TCP, TLS) or not host or port is None or parts.path or parts.query or "@" in parts.netloc:
-        raise UsageError(f'"{text}" is no address of a service.', f"Write {FORMS}.")
+        raise _none(text) from None
+    if (
+        parts.scheme not in (TCP, TLS)
+        or not host
+        or port is None
+        or parts.path
+        or parts.query
+        or parts.fragment
+        or "@" in parts.netloc
+    ):
+        raise _none(text)
     address = Address(parts.scheme, host=host, port=port)
     if parts.scheme == TCP and not is_loopback(host):
         message = f"{address} leaves this machine, and what goes there could be read and changed on the way."
         raise UsageError(message, f"Use TLS: tls://{text.partition('://')[2]}")
     return address
+
+
+def _none(text: str) -> UsageError:
+    return UsageError(f"{json.dumps(text)} is no address of a service.", f"Write {FORMS}.")
 
 
 def is_loopback(host: str) -> bool:
