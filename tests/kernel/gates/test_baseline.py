@@ -39,7 +39,7 @@ def test_where_less_is_better_a_rise_is_the_drop() -> None:
 @pytest.mark.parametrize(
     ("base", "here", "why"),
     [
-        ({"dataset": ("11", 10)}, {}, "on other data (10 records, here 10)"),
+        ({"dataset": ("11", 10)}, {}, "on other data (10 records, and so here, but their texts differ)"),
         ({"dataset": ("00", 9)}, {}, "on other data (9 records, here 10)"),
         ({"ref": "core/a@2"}, {}, "by core/a@2, and this run by core/a@1"),
         ({"params": {"x": 1}}, {"params": {"x": 2}}, "with other params"),

@@ -90,7 +90,8 @@ def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -
     """What differs between the makes of two numbers, so that their difference would say nothing of the target."""
     (base_hash, base_records), (hash_here, records_here) = base.dataset, cand.dataset
     if base_records != records_here or (base_hash and hash_here and base_hash != hash_here):
-        return f"{base.name} was scored on other data ({base_records} records, here {records_here}): make a new one."
+        here = f"here {records_here}" if base_records != records_here else "and so here, but their texts differ"
+        return f"{base.name} was scored on other data ({base_records} records, {here}): make a new one."
     base_ref, base_params = base.evaluators.get(there.evaluator, (None, None))
     ref_here, params_here = cand.evaluators.get(summary.evaluator, (None, None))
     if base_ref != ref_here:
