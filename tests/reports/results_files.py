@@ -68,6 +68,7 @@ def results_of(number: int, trial: int) -> list[dict[str, Any]]:
         else:
             found.append(result | {"outcome": "scored", "scores": [{"name": evaluator, "value": number % 21 / 20}]})
     judged = head | {"evaluator": "llm-judge", "evaluator_ref": "judge/llm-judge@1", "judge_calls": [ref_of(number)]}
+    judged["duration_ms"] = 400.5 + number * 53 % 2_000 + trial
     if number % 13 == 0:
         found.append(judged | {"outcome": "error", "reason": JUDGE_ERROR["message"], "error": JUDGE_ERROR})
     else:

@@ -96,6 +96,9 @@ def test_rows_are_sorted(chrome: Browser, page_file: Path) -> None:
         assert page.inner_text("#line-0 .id").startswith("ferry-0001")
         page.select_option("#sort", label="token-f1, falling")
         assert "1.000" in page.inner_text("#line-0")
+        page.select_option("#sort", label="llm-judge, slowest first")
+        page.click("#line-0")
+        assert page.inner_text("#record .says:has-text('llm-judge') small") == "2.4 s"
 
 
 def test_a_link_from_a_metric_shows_what_failed_it(chrome: Browser, page_file: Path) -> None:

@@ -94,8 +94,17 @@ def _columns(report: ReportData) -> dict[str, Any]:
         "latency": [_known(folded.usage["latency_ms"][row], 0) for row in shown]
         if "latency_ms" in folded.usage
         else None,
+        "took": _times(report) if folded.times_ms else None,
         "cost": [_known(folded.usage["cost_usd"][row], 6) for row in shown] if "cost_usd" in folded.usage else None,
     }
+
+
+def _times(report: ReportData) -> list[list[float | None] | None]:
+    """How many milliseconds each row took, a list an evaluator; None of one that never waits."""
+    found = [report.folded.times_ms.get(evaluator) for evaluator in report.folded.marks]
+    return [
+        None if one is None else [_known(one[row], 0 if one[row] >= 1 else 1) for row in report.shown] for one in found
+    ]
 
 
 def _scores(column: Column | None, kind: str, shown: Sequence[int]) -> list[Any]:

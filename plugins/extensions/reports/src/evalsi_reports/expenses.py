@@ -30,6 +30,7 @@ def expenses(folded: Folded) -> list[Fact]:
     if isinstance(judge, dict):
         facts += _judge(judge)
     facts += _bills(folded)
+    facts += _times(folded)
     if duration := took(manifest.get("started_at"), manifest.get("finished_at")):
         facts.append(Fact("Run", "time", duration))
     return facts
@@ -92,6 +93,15 @@ def _bills(folded: Folded) -> Iterator[Fact]:
         yield Fact(
             "Judge, by evaluator", one_line(evaluator, 60), f"{calls}{'cost ' if cost == 'unknown' else ''}{cost}"
         )
+
+
+def _times(folded: Folded) -> Iterator[Fact]:
+    """How long evaluators took that wait, as for a judge."""
+    for evaluator, times in folded.times_ms.items():
+        known = sorted(times.known())
+        usual, most, slowest = percentile(known, 0.5), percentile(known, 0.95), known[-1]
+        told = f"median {milliseconds(usual)}, 95th percentile {milliseconds(most)}, slowest {milliseconds(slowest)}"
+        yield Fact("Time a record", one_line(evaluator, 60), told)
 
 
 def _counts(of: str, used: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Fact]:

@@ -67,6 +67,8 @@ def milliseconds(value: Any) -> str:
     if known is None:
         return "–"
     value = known
+    if 0 < value < 1:
+        return "under 1 ms"
     return f"{value:,.0f} ms" if value < 1000 else seconds(value / 1000)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .columns import ERROR, OUTCOMES, Column, Kind, Marks, Numbers, Rows
+from .columns import ERROR, NONE, OUTCOMES, Column, Kind, Marks, Numbers, Rows
 from .head import Head
 from .reasons import Reasons
 from .results import Results
@@ -31,6 +31,7 @@ class Folded(NamedTuple):
         refs: evaluator → its reference with its version.
         errors, skips: grouped by what they say.
         usage: what the target's answers took, by `latency_ms`, `cost_usd`, `input_tokens` and `output_tokens`.
+        times_ms: evaluator → how long it took for each row, where most of its results say so.
         records: how many records the file holds, each trial counted.
         replies: how many raw replies of models.
     """
@@ -44,6 +45,7 @@ class Folded(NamedTuple):
     errors: Reasons
     skips: Reasons
     usage: Mapping[str, Numbers]
+    times_ms: Mapping[str, Numbers]
     records: int
     replies: int
 
@@ -86,13 +88,14 @@ class _Folding:
         self._errors = Reasons()
         self._skips = Reasons()
         self._usage = {name: Numbers() for name in _USED}
+        self._times_ms: dict[str, Numbers] = {}
         self._records = 0
         self._replies = 0
 
     def folded(self, head: Head) -> Folded:
         return Folded(
             head, self._rows, self._columns, self._whole, self._marks, self._refs, self._errors, self._skips,
-            {name: numbers for name, numbers in self._usage.items() if numbers.known()},
+            {name: numbers for name, numbers in self._usage.items() if numbers.known()}, self._most_known_times(),
             self._records, self._replies,
         )  # fmt: skip
 
@@ -107,6 +110,8 @@ class _Folding:
         if record_id:
             row = self._rows.place(record_id, whole_trial(result.get("trial")))
             self._marks[evaluator][row] = mark
+            if (took_ms := number(result.get("duration_ms"))) is not None:
+                self._times_ms.setdefault(evaluator, Numbers())[row] = took_ms
         if mark == OUTCOMES["scored"]:
             for score in objects(result.get("scores")):
                 self._score(row, evaluator, score)
@@ -124,6 +129,11 @@ class _Folding:
 
     def reply(self, reply: _ENTRY) -> None:
         self._replies += 1
+
+    def _most_known_times(self) -> dict[str, Numbers]:
+        """Without evaluators that never wait, of which a result says how long it took only where that was unusual."""
+        rows = {evaluator: len(self._rows) - marks.count(NONE) for evaluator, marks in self._marks.items()}
+        return {one: times for one, times in self._times_ms.items() if 2 * len(times.known()) > rows[one]}
 
     def _score(self, row: int, evaluator: str, score: _ENTRY) -> None:
         metric = str(score.get("name"))

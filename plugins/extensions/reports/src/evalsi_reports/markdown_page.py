@@ -240,7 +240,7 @@ def _record(record: RecordView) -> str:
         lines.append(plain(record.failed, 700))
     lines += [f"**{one.label}**\n\n{_fenced(one.shown)}" for one in record.texts if one.kind != "metadata"]
     for said in record.said:
-        lines.append(f"**{plain(said.name)}**: {plain(said.text)}")
+        lines.append(f"**{plain(said.name)}**: {plain(said.text)}{f' ({said.took})' if said.took else ''}")
         lines += [_fenced(why) for why in said.why]
     return "\n\n".join([*lines, "</details>"])
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from math import isnan
 from typing import NamedTuple
 
+from .columns import Numbers
 from .details import Detail, Reply, Said, Text
-from .figures import figure
+from .figures import figure, milliseconds
 from .metrics import Metric
 from .report import ReportData
 from .shown_text import one_line
@@ -44,11 +45,12 @@ class Chip(NamedTuple):
 
 
 class ShownSaid(NamedTuple):
-    """What an evaluator said: its score or outcome, why, and the raw replies that it rests on."""
+    """What an evaluator said: its score or outcome, how long it took, why, and the raw replies that it rests on."""
 
     name: str
     text: str
     tone: str
+    took: str
     why: tuple[Text, ...]
     code: str
     mend: str
@@ -130,11 +132,13 @@ def _said(report: ReportData, row: int, said: Said, limit: int) -> ShownSaid:
     why = [explanation.cut(limit) for explanation in dict.fromkeys(said.explanations.values())]
     if said.reason is not None and said.reason.text:
         why.append(said.reason.cut(limit))
+    took_ms = report.folded.times_ms.get(said.evaluator, Numbers())[row]
     replies = (report.details.replies.get(ref) for ref in said.refs)
     return ShownSaid(
         name=said.evaluator,
         text=text,
         tone=tone,
+        took="" if isnan(took_ms) else milliseconds(took_ms),
         why=tuple(why),
         code=said.code,
         mend=said.mend,

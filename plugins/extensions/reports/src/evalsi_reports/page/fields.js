@@ -13,6 +13,12 @@ const reply = ([model, text, problem]) => {
   if (problem) put(summary, ' ', make('span', 'bad', problem));
   return put(found, summary, written(text), missing(text));
 };
+// As figures.py writes times.
+const time = (ms) => {
+  if (ms < 1) return 'under 1 ms';
+  if (ms < 1000) return `${group.format(ms)} ms`;
+  return ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round(ms / 1000) % 60} s`;
+};
 const saidOf = (rows, row, at, told) => {
   const mark = rows.outcomes[at][row];
   if (mark === '-') return null;
@@ -21,7 +27,9 @@ const saidOf = (rows, row, at, told) => {
   const words = { e: 'error', k: 'skipped', c: 'cancelled' }[mark];
   const text = words || scores.map(([metric, score]) => (metric === name ? score.text : `${metric} ${score.text}`)).join(', ');
   const tone = mark === 'e' ? 'error' : words ? 'skipped' : scores.some((one) => one[1].tone === 'fail') ? 'fail' : scores[0]?.[1].tone || 'plain';
-  const found = put(make('div', `says ${tone}`), put(make('h3'), isolated(name), ' ', make('b', '', text)));
+  const ms = rows.took?.[at]?.[row] ?? null;
+  const took = ms === null ? null : make('small', '', time(ms));
+  const found = put(make('div', `says ${tone}`), put(make('h3'), isolated(name), ' ', make('b', '', text), took && ' ', took));
   const reasons = new Map(Object.values(told.x || {}).map((why) => [plain(why), why]));
   if (told.r) reasons.set(plain(told.r), told.r);
   for (const why of reasons.values()) {

@@ -14,6 +14,7 @@ class Filters {
     }
     $('metric').append(option('-1', 'any'), ...rows.metrics.map((metric, at) => option(String(at), metric[0])));
     for (const [value, text] of Object.entries(SORTS)) if (value !== 'slow' || rows.latency) $('sort').append(option(value, text));
+    rows.evaluators.forEach((name, at) => { if (rows.took?.[at]) $('sort').append(option(`took ${at}`, `${name}, slowest first`)); });
     rows.metrics.forEach((metric, at) => {
       if (metric[2] === 'number') $('sort').append(option(`up ${at}`, `${metric[0]}, rising`), option(`down ${at}`, `${metric[0]}, falling`));
     });
@@ -54,7 +55,7 @@ class Filters {
     if (sort === 'slow') return (one, other) => last(rows.latency[one], -1) - last(rows.latency[other], -1) || one - other;
     if (sort === 'data') return (one, other) => one - other;
     const [way, at] = sort.split(' ');
-    const scores = rows.scores[Number(at)], sign = way === 'up' ? 1 : -1;
+    const scores = (way === 'took' ? rows.took : rows.scores)[Number(at)], sign = way === 'up' ? 1 : -1;
     return (one, other) => { const found = last(scores[one], sign) - last(scores[other], sign); return found || one - other; };
   }
 }
