@@ -80,6 +80,8 @@ def test_a_run_is_cancelled_from_outside_listed_shown_and_deleted(tmp_path: Path
         process.communicate(timeout=30)
         vendor.release()
     listed = evalsi("runs", "list", cwd=tmp_path).out
+    assert evalsi("runs", "list", "--label", "team=none", cwd=tmp_path).out == "No runs here have these labels.\n"
+    assert "--label team has no value" in evalsi("runs", "list", "--label", "team", cwd=tmp_path).err
     assert "run-1  cancelled" in listed
     assert "cancelled" in evalsi("runs", "show", "run-1", cwd=tmp_path).out
     assert evalsi("runs", "cancel", "run-1", cwd=tmp_path).code == 1

@@ -15,7 +15,7 @@ from typing import Any
 
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.commands import Toolkit
-from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.errors import ConfigError, EvalsiError, UsageError
 from evalsi_kernel.results.grid import Grid, text_grid
 from evalsi_kernel.runs.run_folder import RUNS, RunFolder, all_runs
 
@@ -34,7 +34,7 @@ class Runs:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
         for name, text in (
             ("list", "every run here"),
-            ("show", "one run in full"),
+            ("show", "how one run stands, and where its results are"),
             ("cancel", "end a run that is being worked on, as Ctrl-C does"),
             ("delete", "remove runs with all that is known of them"),
         ):
@@ -55,13 +55,16 @@ class Runs:
         return doing[options.action](options)
 
     def _list(self, options: argparse.Namespace) -> int:
+        for word in options.label:
+            if "=" not in word:
+                raise UsageError(f"--label {word} has no value.", "Write KEY=VALUE, such as --label team=search.")
         wanted = dict(word.partition("=")[::2] for word in options.label)
         runs = [told(run) for run in all_runs(options.runs)]
         runs = [run for run in runs if wanted.items() <= (run.get("labels") or {}).items()]
         if options.format == "json":
             print(self._toolkit.as_json(runs))
         elif not runs:
-            print("No runs here.")
+            print("No runs here have these labels." if wanted else "No runs here.")
         else:
             rows = [["run", "state", "verdict", "done", "items", "started"]]
             for run in runs:
