@@ -60,13 +60,29 @@ if sys.argv[1] == "script":
 elif sys.argv[1] == "notebook":
     asyncio.run(notebook())
 """
+LATE = """
+import sys, threading
+start = threading.Thread.start
+
+def late(thread):
+    start(thread)
+    if thread.name == "evalsi-evaluate":
+        sys.stdin.readline()
+
+threading.Thread.start = late
+"""
+"""The thread of a notebook goes on only when it is told to, long after the run in its other thread has begun."""
 BOUND_S = 20.0  # The promise is a second; what does not answer runs for a minute and more.
 
 
 @contextmanager
 def started(*words: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-W", "error", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         yield process
@@ -92,6 +108,14 @@ def test_one_interrupt_of_an_evaluator_at_hand_that_hangs_returns_a_partial_resu
     assert out.splitlines() == [f"partial 0 {cancelled}"], err
     assert process.returncode == 0
     assert err.splitlines() == ["stopping; what is finished is kept (Ctrl-C again stops at once)"]
+
+
+def test_an_interrupt_reaches_a_run_in_a_notebook_however_late_the_notebooks_own_thread_goes_on() -> None:
+    with started("-c", LATE + SCRIPT, "notebook", "record") as process:
+        assert read_line(process.stdout) == "scoring"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate("go on\n", timeout=BOUND_S)
+    assert out.splitlines() == ["partial 0 3"], err
 
 
 @pytest.mark.parametrize("where", ["script", "notebook"])

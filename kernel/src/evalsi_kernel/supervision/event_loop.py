@@ -28,8 +28,8 @@ def run_in_loop(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     except RuntimeError:
         return _run(start)
     thread = _LoopThread(start)
-    thread.start()
     with _ctrl_c_calls(thread.interrupt):
+        thread.start()
         thread.join()
     return thread.result()
 
@@ -51,7 +51,8 @@ class _LoopThread(threading.Thread, Generic[_Result]):
         self._results: list[_Result] = []
         self._failures: list[BaseException] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.on_interrupt: Callable[[], object] | None = None
+        self._is_interrupted = False
+        self.on_interrupt: Callable[[], object] = lambda: None
 
     def run(self) -> None:
         try:
@@ -64,14 +65,16 @@ class _LoopThread(threading.Thread, Generic[_Result]):
         assert task is not None
         self.on_interrupt = task.cancel
         self._loop = asyncio.get_running_loop()
+        if self._is_interrupted:  # Before there was a loop to tell of it.
+            task.cancel()
         return await self._start_it()
 
     def interrupt(self) -> None:
         """Act on Ctrl-C in the loop; may be called from any thread."""
-        loop, on_interrupt = self._loop, self.on_interrupt
-        if loop is not None and on_interrupt is not None:
+        self._is_interrupted = True
+        if self._loop is not None:
             with suppress(RuntimeError):  # The loop is closed: it is over anyway.
-                loop.call_soon_threadsafe(on_interrupt)
+                self._loop.call_soon_threadsafe(self.on_interrupt)
 
     def result(self) -> _Result:
         """What came out, once the thread is over."""
