@@ -45,6 +45,26 @@ def test_errors_and_skips_are_rows_without_a_value_and_move_no_mean(tmp_path: Pa
     ]
 
 
+def test_how_long_an_evaluation_took_is_a_column_also_of_a_database_that_had_none(tmp_path: Path) -> None:
+    db = tmp_path / "old.duckdb"
+    first = nightly(tmp_path, 1)
+    ask("select 1", "--results", first, "--db", db)
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("ALTER TABLE scores DROP COLUMN duration_ms")
+    second = nightly(tmp_path, 2)
+    whole = json.loads(second.read_text())
+    for result, took_ms in zip(whole["results"], (812.5, 3), strict=False):
+        result["duration_ms"] = took_ms
+    second.write_text(json.dumps(whole))
+    asked = (
+        "select run_id, count(*) n, count(duration_ms) told, max(duration_ms) slowest from scores group by 1 order by 1"
+    )
+    assert ask(asked, "--results", second, "--db", db) == [
+        {"run_id": "capitals-1", "n": 8, "told": 0, "slowest": None},
+        {"run_id": "capitals-2", "n": 8, "told": 2, "slowest": 812.5},
+    ]
+
+
 def test_verdicts_are_one_and_zero_and_labels_have_no_value(tmp_path: Path) -> None:
     path = write_results(
         tmp_path / "a.json", {"exact": {"r1": True, "r2": False}, "form": {"r1": "word", "r2": "line"}}

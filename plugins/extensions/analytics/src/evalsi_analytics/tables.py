@@ -28,6 +28,8 @@ CREATE TABLE IF NOT EXISTS scores (
     run_id VARCHAR, record_id VARCHAR, trial INTEGER, evaluator VARCHAR, evaluator_ref VARCHAR, metric VARCHAR,
     kind VARCHAR, value DOUBLE, passed BOOLEAN, label VARCHAR, outcome VARCHAR, reason VARCHAR, explanation VARCHAR
 );
+-- A database of an earlier version has the table without it.
+ALTER TABLE scores ADD COLUMN IF NOT EXISTS duration_ms DOUBLE;
 CREATE TABLE IF NOT EXISTS records (
     run_id VARCHAR, record_id VARCHAR, trial INTEGER, input VARCHAR, output VARCHAR, reference VARCHAR, metadata JSON,
     usage JSON
@@ -41,6 +43,7 @@ _RESULT_COLUMNS = {
     "outcome": "VARCHAR",
     "trial": "INTEGER",
     "reason": "VARCHAR",
+    "duration_ms": "DOUBLE",
     "scores": "STRUCT(name VARCHAR, value DOUBLE, passed BOOLEAN, label VARCHAR, explanation VARCHAR)[]",
 }
 _RECORD_COLUMNS = {
@@ -64,11 +67,12 @@ WITH results AS (FROM read_json(?, format = 'newline_delimited', columns = {colu
     )
 SELECT ?, record_id, coalesce(trial, 1), evaluator, evaluator_ref, score.name,
     CASE WHEN score.passed IS NOT NULL THEN 'pass' WHEN score.value IS NOT NULL THEN 'number' ELSE 'label' END,
-    coalesce(score.value, score.passed::INTEGER::DOUBLE), score.passed, score.label, outcome, NULL, score.explanation
+    coalesce(score.value, score.passed::INTEGER::DOUBLE), score.passed, score.label, outcome, NULL, score.explanation,
+    duration_ms
 FROM (SELECT *, unnest(scores) AS score FROM results WHERE outcome = 'scored')
 UNION ALL
 SELECT ?, record_id, coalesce(trial, 1), results.evaluator, evaluator_ref, coalesce(metric, results.evaluator), kind,
-    NULL, NULL, NULL, outcome, reason, NULL
+    NULL, NULL, NULL, outcome, reason, NULL, duration_ms
 FROM results LEFT JOIN metrics ON metrics.evaluator = results.evaluator
 WHERE outcome <> 'scored'
 """
