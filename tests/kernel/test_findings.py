@@ -82,7 +82,7 @@ def test_of_several_reasons_the_commonest_is_told_with_its_number() -> None:
     (finding,) = found(failed("a"), failed("b."), failed("b."))
     assert finding.message == "exact-match failed on every record: 2 times, b."
     (finding,) = found(failed("a"), failed("b"))
-    assert finding.message == "exact-match failed on every record: once, a."
+    assert finding.message == "exact-match failed on every record: for instance, a."
 
 
 def test_some_records_failed_is_a_notice_with_their_number() -> None:

@@ -88,7 +88,7 @@ def _mostly(reasons: Counter[str]) -> str:
     reason, times = reasons.most_common(1)[0]
     if not reason:
         return "."
-    how = "" if len(reasons) == 1 else "once, " if times == 1 else f"{times:,} times, "
+    how = "" if len(reasons) == 1 else "for instance, " if times == 1 else f"{times:,} times, "
     return f": {how}{reason}" + ("" if reason.endswith((".", "!", "?", "…")) else ".")
 
 
