@@ -22,7 +22,7 @@ from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.results.evaluated import Evaluation
 from evalsi_kernel.results.findings import Finding, findings
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod, percentile_interval
-from evalsi_kernel.scores.summaries import Summary
+from evalsi_kernel.scores.summaries import Summary, of_what_was_given
 from evalsi_kernel.scores.tally import Tally
 from evalsi_kernel.status import Ending
 from evalsi_kernel.supervision.connection import RequestFailed
@@ -180,13 +180,8 @@ class RunScores:
         return [one.session for one in self._plan.instances if one.info.asks or bill(one.session).asks]
 
     def _billed(self, tally: Tally) -> list[Summary]:
-        """The summaries of an evaluator, with what its questions to a model took.
-
-        A metric that it declares and gave to no record, as one that only a param calls for, is told only where it gave
-        no other: what came of the records is told by some metric.
-        """
-        summaries = self._summaries(tally)
-        summaries = [summary for summary in summaries if summary.n] or summaries
+        """The summaries of an evaluator, with what its questions to a model took."""
+        summaries = of_what_was_given(self._summaries(tally))
         if self._broker is None or tally.instance.session not in self._asking(self._broker):
             return summaries
         bill = self._broker.ledger.bill(tally.instance.session)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.gates.spec import GateSpec
 
 
-class Finding(NamedTuple):
+class Comparison(NamedTuple):
     """What the comparison says.
 
     Args:
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
 def compared(
     gate: GateSpec, summary: Summary, baseline: Baseline, cand: Measured | None, of_slice: tuple[str, str] | None
-) -> Finding:
+) -> Comparison:
     """Compare a metric with its baseline.
 
     Args:
@@ -47,20 +47,20 @@ def compared(
     there = (base.means if of_slice is None else base.slices.get(of_slice, {})).get(gate.metric)
     problem = _unsound(gate, summary, there, base, cand)
     if problem or there is None or there.mean is None or cand is None:
-        return Finding("undecided", problem or f"{base.name} has no mean of {gate.metric} to compare with.")
+        return Comparison("undecided", problem or f"{base.name} has no mean of {gate.metric} to compare with.")
     drop = there.mean - mean if summary.higher_is_better is not False else mean - there.mean
     is_worse = drop > max_drop + _rounding(there.mean)
     reason = _difference_told(drop, mean, there.mean, max_drop, base.name)
     if not gate.significant:
-        return Finding("fail" if is_worse else "pass", reason)
+        return Comparison("fail" if is_worse else "pass", reason)
     pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level)
     if pairs is None:
-        return Finding(
+        return Comparison(
             "undecided",
             f"{reason} No record was scored in both runs, or some value is too large, so that no pairs can be tested.",
         )
     verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
-    return Finding(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
+    return Comparison(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
 
 
 def _rounding(mean: float) -> float:

@@ -16,10 +16,11 @@ from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
 from evalsi_kernel.results.evaluated import Evaluation
 from evalsi_kernel.results.findings import Finding
-from evalsi_kernel.runs.folding import MOST_SLICES, PairedValues, Slices, TrialSums, folded
+from evalsi_kernel.runs.folding import folded
 from evalsi_kernel.runs.history import State
 from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage, slices_told
+from evalsi_kernel.runs.parts import MOST_SLICES, PairedValues, Slices, TrialSums
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.scores.tally import Tally
