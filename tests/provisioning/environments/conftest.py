@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import uv
 
-from tests.provisioning.environments.pack_folders import ROOT, MakePack, built_mark, edit, project
+from tests.provisioning.environments.pack_folders import ROOT, MakePack, built_mark, called_mark, edit, project
 from tests.provisioning.environments.package_index import PackageIndex, real_msgpack
 
 
@@ -25,6 +25,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PackageIndex]:
     for name in ("both", "unbuilt"):
         index.add_source(name, built_mark(index))
     index.add_wheel("breaker", {"breaker.pth": b"import sys; sys.modules['msgpack'] = None\n"})
+    mark = called_mark(index)
+    index.add_wheel("caller", {"caller.pth": f"import os; open({str(mark)!r}, 'w').close()\n".encode()})
     index.add_wheel("elsewhere", {"elsewhere.py": b""}, tag="py3-none-win_amd64")
     yield index
     index.close()

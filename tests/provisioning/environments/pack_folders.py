@@ -44,6 +44,11 @@ def built_mark(index: PackageIndex) -> Path:
     return index.folder / "built"
 
 
+def called_mark(index: PackageIndex) -> Path:
+    """A file that is there once a Python has started in whose environment the package `caller` is."""
+    return index.folder / "called"
+
+
 def says(python: Path, code: str) -> str:
     done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
     return done.stdout.strip() or done.stderr.strip().splitlines()[-1]

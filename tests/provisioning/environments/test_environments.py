@@ -13,7 +13,8 @@ import pytest
 from evalsi_kernel.packs.environment_plan import plan_environment, read_stamp
 from evalsi_kernel.planning.environments import ensure_environment, environment_state, sdk_paths
 from evalsi_provisioning.build import build_environment
-from tests.provisioning.environments.pack_folders import ASK, MakePack, left_overs, refusal, says
+from evalsi_provisioning.confinement import this_host
+from tests.provisioning.environments.pack_folders import ASK, MakePack, called_mark, left_overs, refusal, says
 from tests.provisioning.environments.package_index import PackageIndex
 
 # What an environment holds
@@ -202,6 +203,24 @@ def test_a_build_that_fails_leaves_nothing_behind_and_keeps_what_was_there(make_
     assert refusal(pack).code == "environment.no_wheel"
     assert left_overs(cache) == []
     assert environment_state(pack) == "missing"
+
+
+@pytest.mark.skipif(not this_host().files, reason="this host has no wall around files")
+@pytest.mark.parametrize("variable", ["", "UV_DEFAULT_INDEX"])
+def test_nothing_of_a_strangers_wheels_runs_without_walls_while_they_are_installed(
+    variable: str, make_pack: MakePack, index: PackageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable:
+        monkeypatch.setenv(variable, index.url)
+    called_mark(index).unlink(missing_ok=True)
+    environment = ensure_environment(make_pack("msgpack", "caller"), "tiny")
+    assert not called_mark(index).exists()
+    assert list(environment.python.parents[1].glob("lib/*/site-packages/msgpack/__pycache__/*.pyc")), (
+        "it is compiled all the same"
+    )
+    # It does run where there are no walls, which a pack's process never is.
+    assert says(environment.python, "print('there')") == "there"
+    assert called_mark(index).exists()
 
 
 def test_an_environment_that_does_not_work_is_not_put_in_place(make_pack: MakePack, cache: Path) -> None:

@@ -32,7 +32,7 @@ from evalsi_kernel.packs.environment_plan import (
 )
 
 from .absent import absent_packs
-from .confinement import this_host
+from .confinement import confined_check, this_host
 from .intact import is_intact, note_files
 from .pack_lock import PackLock, check_agreement, read_lock
 from .uv_faults import uv_fault
@@ -160,6 +160,7 @@ class _Build:
             self._scratch.mkdir()
             self._write_project()
             self._install()
+            self._compile()
             self._check_health()
             note_files(self._env)
             self._write_stamp(time.monotonic() - started_s)
@@ -197,14 +198,14 @@ class _Build:
         # Relocatable, because it is renamed after it was built.
         self._run("venv", "--relocatable", "--no-project", "--python", python, env)
         if not any(os.environ.get(name) for name in INDEX_VARIABLES):
-            self._run(*sync, "--compile-bytecode")
+            self._run(*sync)
             return
         # Says whether this Python and platform fit, which export does not.
         self._run(*sync, "--dry-run")
         requirements = str(self._scratch / "requirements.txt")
         self._run("export", *locked, "--no-emit-project", "--no-emit-local", "-q", "-o", requirements)
         checked = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", requirements]
-        self._run("pip", "install", *checked, *self._offline, "--compile-bytecode", "--python", f"{env}/bin/python")
+        self._run("pip", "install", *checked, *self._offline, "--python", f"{env}/bin/python")
 
     def _run(self, *arguments: str) -> None:
         variables = {"UV_PROJECT_ENVIRONMENT": str(self._env)}
@@ -212,10 +213,19 @@ class _Build:
         if code:
             raise uv_fault(self._plan.pack, output)
 
+    def _compile(self) -> None:
+        """Compile what was installed, by a Python that does not look into it: uv's own way starts the environment's.
+
+        That one runs what wheels put into .pth files, and a stranger's wheels are run within walls only.
+        """
+        command = [base_python(), "-I", "-S", "-m", "compileall", "-q", "-j", "0", str(self._env / "lib")]
+        self._call(command, {}, UV_TIMEOUT_S)  # Its code says whether all of it was Python, which is nobody's fault.
+
     def _check_health(self) -> None:
-        code, output = self._call(
-            [str(self._env / "bin" / "python"), "-I", "-c", "import msgpack"], {}, HEALTH_TIMEOUT_S
-        )
+        own = self._scratch / "check"
+        own.mkdir()
+        command = confined_check([str(self._env / "bin" / "python"), "-I", "-c", "import msgpack"])
+        code, output = self._call(command, {"TMPDIR": str(own)}, HEALTH_TIMEOUT_S, cwd=own)
         if code:
             last = (output.strip() or f"exit code {code}").splitlines()[-1]
             raise PackEnvironmentError(
@@ -225,12 +235,14 @@ class _Build:
                 output=output,
             )
 
-    def _call(self, command: Sequence[str], variables: dict[str, str], timeout_s: float) -> tuple[int, str]:
+    def _call(
+        self, command: Sequence[str], variables: dict[str, str], timeout_s: float, *, cwd: Path | None = None
+    ) -> tuple[int, str]:
         """Run a child to its end; its exit code, and what it printed to either stream."""
         try:
             done = subprocess.run(
                 command,
-                cwd=self._scratch,
+                cwd=cwd or self._scratch,
                 env=child_variables(os.environ) | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -86,6 +86,13 @@ def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
     return command._replace(argv=_argv(rules, command.argv))
 
 
+def confined_check(argv: Sequence[str]) -> list[str]:
+    """A command that may run a stranger's code, without the network and without a file to write but in its folder."""
+    if sys.platform != "linux":
+        return list(argv)
+    return _argv({"network": True, "files": True, "read": ["/"], "write": list(_SYSTEM_WRITE), "home": False}, argv)
+
+
 def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", str(_CHILD), json.dumps(rules), "--", *argv]
 
