@@ -54,7 +54,7 @@ TABLE = tomllib.loads((Path(__file__).parent / "plugin.toml").read_text())
 HERE = TABLE["evaluators"][0]
 DEFAULTS = {{"summary": "", "scope": "record", "needs": [], "asks": [], "outputs": [], "params": {{}}}}
 machine = Machine("pack", window=64)
-opened, waiting, memory = set(), [], []
+opened, waiting, memory, capabilities = set(), [], [], set()
 
 
 def score_one(record, ask):
@@ -64,6 +64,7 @@ def score_one(record, ask):
 def body_of(request):
     method, body = request.method, request.body
     if method == "hello":
+        capabilities.update(body["capabilities"])
         pack = {{"name": TABLE["name"], "version": TABLE["version"]}}
         return {{"major": 1, "pack": pack, "capabilities": ["score"], "window": 64}}
     if method == "describe":

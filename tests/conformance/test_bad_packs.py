@@ -104,6 +104,17 @@ def test_outcomes_that_break_the_rules_are_found(answers: str, check: str, said:
     assert said in faults(checked(write_pack(tmp_path / "pack", answers), level="behaves"))[check].message
 
 
+def test_a_pack_may_say_how_long_a_record_took_where_the_kernel_takes_that_and_only_there(tmp_path: Path) -> None:
+    told = 'return ["scored", [{"value": 1.0}], *([MS] if "item.durations" in capabilities else [])]'
+    good = checked(write_pack(tmp_path / "good", told.replace("MS", "812.5")))
+    assert good.conforms, good.failed
+    untold = 'return ["scored", [{"value": 1.0}], 812.5]'
+    unasked = checked(write_pack(tmp_path / "unasked", untold), level="behaves")
+    assert "did not name item.durations (ITM-8)" in faults(unasked)["answers"].message
+    nothing = checked(write_pack(tmp_path / "nothing", told.replace("MS", "-1")))
+    assert [one.message for one in nothing.failed if "an item took -1, which is no finite number" in one.message]
+
+
 def test_a_record_that_lacks_what_is_needed_and_is_scored_zero_is_found(tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack")
     program = (pack / "program.py").read_text("utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from evalsi_conformance.pack_process import PackProcess
@@ -23,7 +24,7 @@ from evalsi_protocol.machine import (
     ResponseReceived,
     SessionEnded,
 )
-from evalsi_protocol.methods import ITEM_RUNS
+from evalsi_protocol.methods import ITEM_DURATIONS, ITEM_RUNS
 
 CAPABILITIES: Final = ("judge.ask", "embed.ask")
 START_S: Final = 120.0
@@ -55,7 +56,7 @@ class Session:
         judge: answers what the pack asks.
         timeout_s: how long one answer may take.
         start_timeout_s: how long it may take from the start to the answer to `hello`.
-        takes_runs: name the capability of taking runs in `hello`.
+        takes_runs: name in `hello` what a kernel may take beside plain items: runs, and how long evaluations took.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Session:
 
     def hello(self) -> dict[str, Any] | WireError:
         """Greet the pack."""
-        capabilities = (*CAPABILITIES, ITEM_RUNS) if self.takes_runs else CAPABILITIES
+        capabilities = (*CAPABILITIES, ITEM_RUNS, ITEM_DURATIONS) if self.takes_runs else CAPABILITIES
         request = self.begin("hello", kernel_hello("evalsi-conformance", "1", capabilities, window=512))
         return self.answer_to(request, self.start_timeout_s)
 
@@ -205,10 +206,12 @@ class Session:
         kept = self.items[body["request"]]
         items = body.get("items", [])
         for item in items if isinstance(items, list) else [items]:
-            if isinstance(item, list) and len(item) == 4:
-                kept.append(Item(*item))
-            else:
+            if not isinstance(item, list) or len(item) not in (4, 5):
                 self.wrong_items.append(f"an item is {item!r:.80}, not [session, index, outcome, payload]")
+                continue
+            kept.append(Item(*item[:4]))
+            for ms in item[4:]:
+                self._check_duration(ms)
         runs = body.get("runs", [])
         if runs and not self.takes_runs:
             self.wrong_items.append("a run came to a kernel that did not name item.runs (ITM-7)")
@@ -217,6 +220,16 @@ class Session:
                 kept.extend(_of_run(run))
             except (TypeError, ValueError):
                 self.wrong_items.append(f"a run is {run!r:.80}, not [session, first, columns] of one length (ITM-6)")
+
+    def _check_duration(self, ms: Any) -> None:
+        if not self.takes_runs:
+            self.wrong_items.append(
+                "an item says how long it took to a kernel that did not name item.durations (ITM-8)"
+            )
+        elif type(ms) not in (int, float) or not 0 < ms < inf:
+            self.wrong_items.append(
+                f"an item took {ms!r:.40}, which is no finite number of milliseconds above 0 (ITM-9)"
+            )
 
     def _lost(self, message: str, mend: str) -> Lost:
         self.is_over = True

@@ -19,12 +19,12 @@ KINDS: dict[str, frozenset[type]] = {"passed": frozenset({bool}), "value": froze
 def body_of(
     request: int, session: int, places: Sequence[int], outcomes: Sequence[list[Any]], *, takes_runs: bool
 ) -> dict[str, Any]:
-    """The body that tells these outcomes of the records at these places."""
+    """The body that tells these outcomes of the records at these places; one that stands alone may tell its time."""
     if takes_runs and len(outcomes) > 1 and places[-1] - places[0] == len(places) - 1:
         columns = _columns(outcomes)
         if columns is not None:
             return {"request": request, "items": [], "runs": [[session, places[0], columns]]}
-    items = [[session, place, kind, payload] for place, (kind, payload) in zip(places, outcomes, strict=True)]
+    items = [[session, place, *outcome] for place, outcome in zip(places, outcomes, strict=True)]
     return {"request": request, "items": items}
 
 

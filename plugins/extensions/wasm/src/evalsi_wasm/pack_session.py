@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Executor
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack
 from evalsi_protocol.greeting import choose_major, pack_hello
 from evalsi_protocol.machine import RequestReceived
-from evalsi_protocol.methods import ITEM_RUNS
+from evalsi_protocol.methods import ITEM_DURATIONS, ITEM_RUNS
 from evalsi_wasm.aggregation import aggregated
 from evalsi_wasm.calls import Calls
 from evalsi_wasm.description import RECORD_TIMEOUT_S, Opened, open_evaluator
@@ -66,7 +66,7 @@ class PackSession:
         self._states: dict[int, list[Any]] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._jobs: set[Job] = set()
-        self._takes_runs = False
+        self._kernel_takes: Collection[str] = ()
 
     def _begin(self, request: RequestReceived) -> None:
         task = self._tasks[request.id] = asyncio.ensure_future(self._do(request))
@@ -113,7 +113,7 @@ class PackSession:
         if self._served.fault is not None:
             raise Refused(self._served.fault)
         capabilities = request.body.get("capabilities")
-        self._takes_runs = isinstance(capabilities, list) and ITEM_RUNS in capabilities
+        self._kernel_takes = capabilities if isinstance(capabilities, list) else ()
         can = {"score"} | {word for word, export in _METHODS.items() if export in self._served.exports}
         return pack_hello(major, self._served.name, self._served.version, can, window=WINDOW)
 
@@ -219,7 +219,9 @@ class PackSession:
     ) -> Job:
         # A request that was cancelled is answered at once, and is then none of the open ones.
         ways = Ways(self._calls, self._executor, self.wire.tell, self.wire.ask, self._tasks.__contains__)
-        return Job(ways, (request.id, session), opened, records, packed, takes_runs=self._takes_runs)
+        runs, durations = ITEM_RUNS in self._kernel_takes, ITEM_DURATIONS in self._kernel_takes
+        about = (request.id, session)
+        return Job(ways, about, opened, records, packed, takes_runs=runs, takes_durations=durations)
 
     def _opened_of(self, sessions: list[Any]) -> list[tuple[int, Opened]]:
         for session in sessions:

@@ -21,6 +21,8 @@ from evalsi_wasm.items import body_of
 from evalsi_wasm.module import PLAN, REDUCE, SCORE
 from evalsi_wasm.request_body import Refused
 
+SLOW_S = 0.001
+"""What took at least so long tells how long, as does whatever waited for a judge."""
 HELD_S = 0.01
 """How long outcomes may wait for others, since each way from a thread to the loop takes a turn of the interpreter."""
 _Result = TypeVar("_Result")
@@ -54,6 +56,7 @@ class Job:
         records: of the request.
         packed: the same in MessagePack.
         takes_runs: whether the kernel takes runs.
+        takes_durations: whether it takes how long an evaluation took.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Job:
         packed: list[bytes],
         *,
         takes_runs: bool = False,
+        takes_durations: bool = False,
     ) -> None:
         self.counts: Counter[str] = Counter()
         self._held: deque[tuple[Sequence[int], Sequence[list[Any]]]] = deque()
@@ -75,6 +79,7 @@ class Job:
         self._records = records
         self._packed = packed
         self._takes_runs = takes_runs
+        self._takes_durations = takes_durations
 
     async def score(self) -> None:
         """Tell of an outcome for each record, as they come."""
@@ -108,10 +113,14 @@ class Job:
 
         def work() -> None:
             nonlocal told_at
-            for start, outcomes in self._ways.calls.outcomes(task, self._is_wanted):
+            since = monotonic()
+            for start, found in self._ways.calls.outcomes(task, self._is_wanted):
+                # Of records that were computed together nobody knows how long one took; slow ones are computed singly.
+                outcomes = found if len(found) > 1 else [self._timed(one, since, at_least_s=SLOW_S) for one in found]
                 self._held.append((places[start : start + len(outcomes)], outcomes))
-                if monotonic() - told_at > HELD_S:
-                    told_at = monotonic()
+                since = monotonic()
+                if since - told_at > HELD_S:
+                    told_at = since
                     loop.call_soon_threadsafe(self.flush)
 
         await in_thread(self._ways.executor, work)
@@ -128,7 +137,8 @@ class Job:
 
         async def one(place: int, plan: list[Any]) -> None:
             async with in_flight:
-                self._tell([place], [await self._judged(place, plan)])
+                since = monotonic()
+                self._tell([place], [self._timed(await self._judged(place, plan), since)])
 
         plans = await self._planned(places)
         async with asyncio.TaskGroup() as group:
@@ -167,6 +177,13 @@ class Job:
             raise asyncio.CancelledError
         return outcomes
 
+    def _timed(self, outcome: list[Any], since: float, at_least_s: float = 0.0) -> list[Any]:
+        """The outcome with how many milliseconds it took, where that is told; a state is no result, and has none."""
+        took_s = monotonic() - since
+        if not self._takes_durations or took_s < at_least_s or outcome[0] == "state":
+            return outcome
+        return [*outcome, round(took_s * 1000, 3) or 0.001]
+
     def _task(self, function: str, places: list[int], key: str, admitted: frozenset[str]) -> Task:
         records = [self._packed[place] for place in places]
         return Task(function, self._opened, records, places, key, admitted, None, self._about)
@@ -185,7 +202,7 @@ class Job:
         body = body_of(self._request, self._session, places, outcomes, takes_runs=self._takes_runs)
         problem = self._ways.tell(body)
         if problem is None:
-            self.counts.update(kind for kind, _ in outcomes)
+            self.counts.update(outcome[0] for outcome in outcomes)
         elif len(outcomes) == 1:
             self._tell(places, [failed(problem)])
         else:
