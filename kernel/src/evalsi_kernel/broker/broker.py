@@ -164,7 +164,7 @@ class Broker:
             return {"error": failure.error.to_body()}
         cached = shared or resolved.cached
         spent = NOTHING if cached else resolved.spent
-        self.ledger.book(asker.session, asker.record_id, Entry(resolved.ref, *spent, cached=cached))
+        self.ledger.book(*asker, Entry(resolved.ref, *spent, cached=cached))
         self._keep(key, role, resolved.reply)
         return {
             "value": resolved.value,
@@ -196,8 +196,7 @@ class Broker:
         self.over_budget += failure.error.code == "judge.budget"
         spent = failure.spent if failure.spent.calls and not failure.is_booked else NOTHING
         failure.is_booked = True
-        entry = Entry(failure.ref, *spent, failed=True)
-        self.ledger.book(asker.session, asker.record_id, entry)
+        self.ledger.book(*asker, Entry(failure.ref, *spent, failed=True))
         if failure.reply is not None:
             self._keep(failure.key, role, failure.reply, failure.error.message)
 
@@ -220,11 +219,9 @@ class Broker:
             made = await embedder.embed(texts)
         except CallFailed as failure:
             self.over_budget += failure.error.code == "judge.budget"
-            entry = Entry("", *failure.spent, failed=True)
-            self.ledger.book(asker.session, asker.record_id, entry)
+            self.ledger.book(*asker, Entry("", *failure.spent, failed=True))
             raise RequestFailed(failure.error) from failure
-        entry = Entry("", *made.spent, cached=made.cached)
-        self.ledger.book(asker.session, asker.record_id, entry)
+        self.ledger.book(*asker, Entry("", *made.spent, cached=made.cached))
         return {"vectors": made.vectors}
 
 

@@ -21,19 +21,21 @@ def text_table(records: int, evaluators: int, summaries: Sequence[Summary], stat
     """The table that `evalsi eval` prints: a line of counts, then a row a metric, then the labels."""
     header, rows = _cells(summaries)
     right = [place for place, name in enumerate(header) if name in _RIGHT]
-    lines = [_headline(records, evaluators, status), "", text_grid(Grid(header, rows, right))]
     labels = [f"{printable(summary.metric)}: {_labels(summary)}" for summary in summaries if summary.labels]
-    return "\n".join([*lines, "", *labels] if labels else lines)
+    return _laid_out(_headline(records, evaluators, status), [text_grid(Grid(header, rows, right))], labels)
 
 
 def markdown_table(records: int, evaluators: int, summaries: Sequence[Summary], status: str = "complete") -> str:
     """The same table in Markdown, the labels as a list."""
     header, rows = _cells(summaries)
     rules = ["---:" if name in _RIGHT else "---" for name in header]
-    lines = [_headline(records, evaluators, status), "", _markdown_row(header), _markdown_row(rules)]
-    lines += [_markdown_row([escaped(row[0]), *row[1:]]) for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in (header, rules, *([escaped(row[0]), *row[1:]] for row in rows))]
     labels = [f"- {escaped(summary.metric)}: {escaped(_labels(summary))}" for summary in summaries if summary.labels]
-    return "\n".join([*lines, "", *labels] if labels else lines)
+    return _laid_out(_headline(records, evaluators, status), lines, labels)
+
+
+def _laid_out(headline: str, table: list[str], labels: list[str]) -> str:
+    return "\n".join([headline, "", *table, *(["", *labels] if labels else [])])
 
 
 def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
@@ -87,7 +89,3 @@ def _headline(records: int, evaluators: int, status: str) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
