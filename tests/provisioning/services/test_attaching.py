@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
-from tests.cli.running import evalsi
+import pytest
+
+from evalsi_protocol.unix_sockets import bind_unix
+from tests.cli.running import BOUND_S, evalsi
 from tests.providers import KEY, MODEL, Provider
 from tests.provisioning.adding.test_asking import judging
 from tests.provisioning.adding.third_party import added, recorded, tar_of, write_pack
@@ -49,6 +53,32 @@ def test_a_fresh_clone_restores_it_from_evalsi_lock_alone(project: Path, tmp_pat
         done = evalsi("plugins", "add", "--locked", cwd=project)
         assert (done.code, done.out.splitlines()[-1]) == (0, "acme/style 1.0.0 is as evalsi.lock says")
         assert outcomes(scored(project)[1]) == ["scored", "scored", "skipped"]
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "broke the protocol: A frame of 1,213,486,160 bytes came"),
+        (b"\x00\x00\x00\x01\xc1", "broke the protocol"),
+        (b"", "could not start: it "),
+    ],
+)
+def test_what_answers_and_is_no_pack_is_told(says: bytes, told: str, project: Path, at: str) -> None:
+    def answer() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1)
+            connection.sendall(says)
+
+    with bind_unix(at.removeprefix("unix://")) as listener:
+        listener.listen()
+        answering = threading.Thread(target=answer)
+        answering.start()
+        done = evalsi("plugins", "attach", at, cwd=project)
+        answering.join(BOUND_S)
+    assert done.code == 1
+    assert f"The pack {at} {told}" in done.err
+    assert done.err.endswith("\n  See the log of the service, and whether it speaks the protocol of packs.\n")
 
 
 def test_files_that_name_a_service_are_not_added_since_nobody_was_asked_whether_records_may_go_there(
