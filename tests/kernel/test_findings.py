@@ -54,6 +54,14 @@ def test_every_record_skipped_for_another_reason_says_the_reason_alone() -> None
     ]
 
 
+def test_what_a_condition_left_out_of_every_record_is_as_it_was_meant() -> None:
+    left_out = skipped("when is false: record.id == 'a'")
+    assert found(left_out, left_out) == [
+        Finding("notice", "exact-match skipped every record: when is false: record.id == 'a'.")
+    ]
+    assert [one.severity for one in found(left_out, skipped("the answer is empty."))] == ["problem"]
+
+
 def test_a_mapped_column_that_is_missing_in_every_record_says_so_instead_and_suggests_the_nearest() -> None:
     assert found(skipped(), skipped(), skipped(), words=("reference=anwser",)) == [
         Finding(

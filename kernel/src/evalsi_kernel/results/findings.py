@@ -14,6 +14,8 @@ from evalsi_kernel.records.intake import MAX_COLUMNS_KEPT, Intake
 from evalsi_kernel.scores.tally import Tally
 
 _NO_FIELD = "record has no "
+WHEN_FALSE = "when is false: "
+"""How the reason begins of what the spec of a run left out; that is as it was meant, and no problem."""
 
 
 class Finding(NamedTuple):
@@ -61,7 +63,8 @@ def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Itera
             yield Finding("problem", f"{name} failed on every record{_mostly(tally.error_reasons)}")
         elif tally.skipped:
             message = f"{name} skipped every record{_mostly(tally.skip_reasons)}"
-            yield Finding("problem", message, _mend_of_skips(tally, intake))
+            is_meant = all(reason.startswith(WHEN_FALSE) for reason in tally.skip_reasons)
+            yield Finding("notice" if is_meant else "problem", message, _mend_of_skips(tally, intake))
         else:
             yield Finding("problem", f"{name} gave no score.", "Mend the evaluator.")
 

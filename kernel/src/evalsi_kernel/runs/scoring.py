@@ -17,6 +17,7 @@ from evalsi_kernel.evaluation.scorers import Scorers
 from evalsi_kernel.gates.conditions import Condition, ConditionError
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.results.findings import WHEN_FALSE
 from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.values import values_of
@@ -206,7 +207,7 @@ class Scoring:
             try:
                 if condition.holds({"record": record, "scores": self._scores(chunk, index)}):
                     continue
-                chunk.put(session, index, ("skipped", {"reason": f"when is false: {condition.source}"}))
+                chunk.put(session, index, ("skipped", {"reason": f"{WHEN_FALSE}{condition.source}"}))
             except ConditionError as error:
                 mend = "Mend the evaluator's when."
                 chunk.fail(session, index, WireError("config.condition", str(error), mend, "config"))
