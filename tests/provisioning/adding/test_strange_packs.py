@@ -222,6 +222,14 @@ def test_all_that_is_wrong_with_a_manifest_is_told_at_once_with_its_places(proje
     assert not (project / "evalsi.lock").exists()
 
 
+def test_a_number_in_a_manifest_that_is_longer_than_any_is_told(project: Path, tmp_path: Path) -> None:
+    folder = write_pack(tmp_path / "style")
+    manifest = folder / "plugin.toml"
+    manifest.write_text(manifest.read_text().replace("memory_mb = 512", f"memory_mb = {'9' * 5_000}"), "utf-8")
+    with pytest.raises(PackError, match=r"plugin\.toml is not TOML"):
+        added(folder, project)
+
+
 def test_a_pack_for_a_newer_protocol_says_that_evalsi_must_move(project: Path, tmp_path: Path) -> None:
     with pytest.raises(PackError, match="protocol is 2") as refused:
         added(write_pack(tmp_path / "style", protocol=2), project)

@@ -27,7 +27,31 @@ def test_a_pack_without_a_lock_is_refused(make_pack: MakePack) -> None:
     assert environment_state(pack) == "no lock"
 
 
-@pytest.mark.parametrize("lock", ["x = [", "version = 1\n", "\x00"])
+TINY = '[[package]]\nname = "tiny"\nsource = { virtual = "." }\n'
+NEEDS_MSGPACK = """\
+dependencies = [{ name = "msgpack" }]
+[[package]]
+name = "msgpack"
+source = { registry = "x" }
+"""
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        "x = [",
+        "version = 1\n",
+        "\x00",
+        f"x = {'[' * 5_000}{']' * 5_000}",
+        f"x = {'9' * 5_000}",
+        'package = "all"',
+        "package = [{}]",
+        f'{TINY}dependencies = ["msgpack"]',
+        f'{TINY}dependencies = [{{ version = "1" }}]',
+        f'{TINY}metadata = {{ requires-dist = [{{ specifier = "1" }}] }}\n{NEEDS_MSGPACK}',
+        f"{TINY}{NEEDS_MSGPACK}wheels = [true]",
+    ],
+)
 def test_a_lock_that_cannot_be_read_is_refused(make_pack: MakePack, lock: str) -> None:
     pack = make_pack("msgpack")
     (pack / "uv.lock").write_text(lock)

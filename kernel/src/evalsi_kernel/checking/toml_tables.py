@@ -69,7 +69,7 @@ def read_toml(path: Path, error: Raise) -> dict[str, Any]:
     except UnicodeDecodeError as cause:
         line = cause.object.count(b"\n", 0, cause.start) + 1
         raise error(f"{path} is not UTF-8 (line {line}).", "Save it as UTF-8.", []) from cause
-    except (tomllib.TOMLDecodeError, RecursionError) as cause:
+    except (ValueError, RecursionError) as cause:
         raise error(f"{path} is not TOML: {cause}.", "Mend that place.", []) from cause
 
 

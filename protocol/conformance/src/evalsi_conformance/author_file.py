@@ -61,7 +61,7 @@ def read_author_file(folder: Path, checks: tuple[str, ...]) -> tuple[AuthorFile,
         return AuthorFile(), []
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return AuthorFile(), [f"{FILE} cannot be read: {error}."]
     problems = list(_problems(tables, checks))
     if problems:

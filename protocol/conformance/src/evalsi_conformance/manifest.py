@@ -74,7 +74,7 @@ def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, lis
         return _manifest({}), [
             Problem(MANIFEST, f"cannot be read: {error.strerror}", "Write one, or name the folder of a pack.")
         ]
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Mend that place.")]
     return _manifest(tables), list(_problems(tables, builtin))
 

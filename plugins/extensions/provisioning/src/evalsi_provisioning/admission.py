@@ -139,7 +139,7 @@ def _guarded(answer: Answer, is_at_work_on: IsAtWorkOn, pack: PackInfo, granted:
         roles = _roles(method, body)
         for role in roles:
             if role not in granted.judge:
-                raise refuse(f"asks a model under the role {role!r}, which it was not granted")
+                raise refuse(f"asks a model under the role {role!r:.100}, which it was not granted")
         if roles and most is not None:
             # Whoever asked about records that there are not would have as many questions as it likes.
             # What is about no record, as of all of them together, is one for all sessions.

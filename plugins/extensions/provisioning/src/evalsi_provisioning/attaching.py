@@ -99,7 +99,7 @@ async def _describe(launch: Launch) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PackError(f"{path} cannot be read: {error}.", "Name a plugin.toml.", code="pack.manifest") from error
 
 

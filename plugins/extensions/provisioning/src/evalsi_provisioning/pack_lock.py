@@ -43,6 +43,14 @@ def read_lock(lock: bytes, pack: str) -> PackLock:
             `environment.no_sdk`.
     """
     data = _parsed(lock, pack)
+    try:
+        return _promised(data, pack)
+    except (AttributeError, KeyError, TypeError) as error:
+        # TOML it is, and not of the shape of uv's locks, which is uv's to check.
+        raise _unreadable(pack, f"it is not as uv writes one ({type(error).__name__}: {error})") from error
+
+
+def _promised(data: dict[str, Any], pack: str) -> PackLock:
     root = _root(data, pack)
     closure = list(_closure(data, root))
     for package in closure:
@@ -56,6 +64,8 @@ def read_lock(lock: bytes, pack: str) -> PackLock:
             code="environment.no_sdk",
         )
     requires_dist = tuple(root.get("metadata", {}).get("requires-dist", ()))
+    for entry in requires_dist:
+        _asked_by(entry)
     return PackLock(root["name"], str(data.get("requires-python", ">=3.11")), not sdk_is_own, requires_dist)
 
 
@@ -69,7 +79,7 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
     """
     try:
         project = tomllib.loads(pyproject.decode()).get("project", {})
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise _stale(pack, f"its pyproject.toml cannot be read ({error})") from error
     if "dependencies" in project.get("dynamic", ()):
         return
@@ -80,9 +90,9 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
     locked: dict[str, set[frozenset[str]]] = {}
     fixed_elsewhere = set()
     for entry in lock.requires_dist:
-        if "extra ==" in entry.get("marker", ""):
+        if (asked_by := _asked_by(entry)) is None:
             continue
-        name, terms = _terms(f"{entry['name']}[{','.join(entry.get('extras', ()))}]{entry.get('specifier', '')}")
+        name, terms = asked_by
         locked.setdefault(name, set()).add(terms)
         if not entry.keys() <= {"name", "specifier", "marker", "extras", "index"}:
             # A path or a URL stands in the lock where pyproject.toml has a range.
@@ -96,10 +106,17 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
             raise _stale(pack, f"its pyproject.toml asks for another range of {name} than its lock was made for")
 
 
+def _asked_by(entry: dict[str, Any]) -> tuple[str, frozenset[str]] | None:
+    """Name and terms of a requirement as uv writes it; None for one of an extra."""
+    if "extra ==" in entry.get("marker", ""):
+        return None
+    return _terms(f"{entry['name']}[{','.join(entry.get('extras', ()))}]{entry.get('specifier', '')}")
+
+
 def _parsed(lock: bytes, pack: str) -> dict[str, Any]:
     try:
         return tomllib.loads(lock.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise _unreadable(pack, str(error)) from error
 
 

@@ -68,7 +68,7 @@ def read_service(pack: PackInfo) -> Service:
         if strange or not all(isinstance(value, str) for value in table.values()):
             raise ValueError(f"{min(strange, default='a value')} does not belong there")
         address = read_address(table.get("address", ""))
-    except (OSError, ValueError, UsageError) as error:
+    except (OSError, ValueError, RecursionError, UsageError) as error:
         message = f"{path} does not say where the pack {pack.name} runs: {error}"
         raise PackError(message, "Attach it again: evalsi plugins attach.", code="pack.manifest") from error
     if address.scheme != TLS:
