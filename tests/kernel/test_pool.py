@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError, PackError
@@ -45,6 +47,14 @@ def test_a_record_that_hangs_ends_as_one_error_after_its_time(evaluator: str) ->
     outcome = column[1]
     assert outcome is not None
     assert outcome[1]["code"] in ("pack.timeout", "pack.crashed")
+
+
+def test_outcomes_that_were_kept_back_until_the_ping_give_no_record_its_time_twice() -> None:
+    pack = Launch("keeps-back", Command([sys.executable, str(NAUGHTY / "keeps_back.py")], whole_environment=True))
+    [column], _ = score(pack, "any", chunk_of(["quick", "slow"]), limits=PoolLimits(record_timeout_s=0.2))
+    assert kinds(column) == ["scored", "error"]
+    assert column[1] is not None
+    assert column[1][1]["code"] == "pack.timeout"
 
 
 @pytest.mark.parametrize("evaluator", ["hang_on_bad", "hang_hard_on_bad", "crash_on_bad"])
