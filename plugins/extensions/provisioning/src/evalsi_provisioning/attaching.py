@@ -55,7 +55,14 @@ def write_attached(place: str, options: Mapping[str, str], project: Path, folder
     else:
         tables = _asked(Launch(place, connect=connecting(Service(address, tls), "there")), place)
     tables["run"] = {**_kept(tables.get("run")), "runtime": SERVICE, "module": FILE}
-    (folder / MANIFEST).write_bytes(tomli_w.dumps(tables).encode())
+    try:
+        (folder / MANIFEST).write_bytes(tomli_w.dumps(tables).encode())
+    except (TypeError, ValueError) as error:
+        raise PackError(
+            f"The service {place} says of itself what no plugin.toml can hold: {error}",
+            "Give its manifest: --manifest plugin.toml.",
+            code="pack.manifest",
+        ) from error
     if CA in named:
         shutil.copyfile(named[CA], folder / CA_FILE)
     write_service(folder, address, options)
@@ -81,11 +88,18 @@ def _asked(launch: Launch, place: str) -> dict[str, Any]:
         # One connection with many records in flight; a manifest of its publisher may say otherwise.
         "run": {"workers": "wide"},
         "evaluators": [
-            {key: table[key] for key in _OF_AN_EVALUATOR if table.get(key) is not None}
+            {key: _without_nulls(table[key]) for key in _OF_AN_EVALUATOR if table.get(key) is not None}
             for table in (evaluators if isinstance(evaluators, list) else ())
             if isinstance(table, dict)
         ],
     }
+
+
+def _without_nulls(value: Any) -> Any:
+    """A value as TOML can hold it, which leaves out what is nothing: a default of null is none."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 async def _describe(launch: Launch) -> dict[str, Any]:
