@@ -69,7 +69,7 @@ def test_the_kernel_reads_on_while_it_serves_what_a_pack_asks_for_and_another_pa
         pending = await connection.start_request("score", body, lambda plain, _: items.extend(plain))
         while len(items) < 20 or connection.asks_open < 20:
             await connection.request("ping", {})
-        assert {index for _, index, _, _ in items} == set(range(20, 40))
+        assert {item[1] for item in items} == set(range(20, 40))
         release.set()
         assert (await pending.answer)["outcomes"] == {"scored": 40}
         await connection.request("bye", {})
