@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
-from unicodedata import category, east_asian_width
 
 _MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
@@ -56,6 +55,8 @@ def display_width(text: str) -> int:
     """How many columns of a terminal a printable text takes: two for wide characters, none for marks on another."""
     if text.isascii():
         return len(text)
+    from unicodedata import category, east_asian_width  # A library of its own, which most tables do without.
+
     return sum(
         0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1 for char in text
     )

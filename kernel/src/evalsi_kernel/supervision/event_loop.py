@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
+LISTEN_S = 0.2
+
 _Result = TypeVar("_Result")
 
 
@@ -30,7 +32,9 @@ def run_in_loop(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     thread = _LoopThread(start)
     with _ctrl_c_calls(thread.interrupt):
         thread.start()
-        thread.join()
+        while thread.is_alive():
+            # Not for ever: a signal that comes just as a lock begins to wait is acted on only once it ends waiting.
+            thread.join(LISTEN_S)
     return thread.result()
 
 
