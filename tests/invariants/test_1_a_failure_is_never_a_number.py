@@ -16,7 +16,7 @@ from evalsi_kernel.supervision.pool import Pool
 from tests.cli.running import evalsi as command
 from tests.cli.running import write_jsonl
 from tests.kernel.data_path import tally
-from tests.kernel.supervision import answered, bounded, chunk_of, launch_raw
+from tests.kernel.supervised import answered, bounded, chunk_of, launch_raw
 
 
 def raises(record: Record) -> Any:

@@ -17,7 +17,7 @@ from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.machine import ErrorReceived, ResponseReceived
-from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch
+from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, kinds, launch
 from tests.protocol.kernel_end import BOUND_S, serving, texts
 
 

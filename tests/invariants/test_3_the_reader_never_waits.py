@@ -17,7 +17,7 @@ from evalsi_kernel.supervision.connection import Connection
 from evalsi_kernel.supervision.transports import MemoryTransport
 from evalsi_protocol.errors import LocalMisuse
 from evalsi_protocol.machine import Machine
-from tests.kernel.supervision import bounded
+from tests.kernel.supervised import bounded
 from tests.protocol.kernel_end import BOUND_S, serving, texts
 
 WINDOW = 64

@@ -20,9 +20,9 @@ TABLE = SPEC / "traceability.toml"
 SENTENCE = re.compile(r"^- \*\*([A-Z]{3}-\d+)\*\* (.+(?:\n  .+)*)", re.MULTILINE)
 
 ASKS = "tests/judging/test_asks_on_the_wire.py"
-DURATIONS = "tests/kernel/test_durations.py"
-POOL = "tests/kernel/test_pool.py"
-RUNS = "tests/kernel/test_runs.py"
+DURATIONS = "tests/kernel/supervision/test_durations.py"
+POOL = "tests/kernel/supervision/test_pool.py"
+RUNS = "tests/kernel/supervision/test_runs.py"
 RECORD = "tests/sdk/test_record.py"
 SERVICES = "tests/provisioning/services"
 ELSEWHERE: dict[str, tuple[str, ...]] = {

@@ -30,7 +30,7 @@ from evalsi_kernel.supervision.spawning import spawn
 from evalsi_kernel.supervision.transports import MemoryTransport
 from evalsi_kernel.supervision.watchdog import watch
 from evalsi_kernel.supervision.worker import Worker, start_worker
-from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, kinds, launch, score
+from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, kinds, launch, score
 
 STUBBORN = NAUGHTY / "stubborn.py"
 

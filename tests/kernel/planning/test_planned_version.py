@@ -10,7 +10,7 @@ import pytest
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from tests.kernel.supervision import bounded, launch
+from tests.kernel.supervised import bounded, launch
 
 PACK = """
 from evalsi import evaluator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from evalsi_kernel.supervision.patience import Patience
-from tests.kernel.supervision import bounded
+from tests.kernel.supervised import bounded
 
 
 def test_patience_ends_amid_a_wait_and_again_when_the_wait_goes_on() -> None:

@@ -8,7 +8,7 @@ import sys
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch
+from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch
 
 
 def floods(how: str) -> Launch:

@@ -11,7 +11,7 @@ import evalsi
 from evalsi import Record
 from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
+from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
 
 WAITING = launch(NAUGHTY / "waiting.py")
 

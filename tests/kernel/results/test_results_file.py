@@ -21,7 +21,7 @@ from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.results.results_file import ResultsSpool
 from tests.kernel.data_path import PASS, Lines, chunk, failed, instance, scored, skipped, tally
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
 EXACT = instance("exact-match", PASS)
 ROUGE = instance("rouge", OutputInfo("rouge1"), OutputInfo("rougeL"), session=1, called="mine")
 MESSAGES = [{"role": "user", "content": "2+2?"}]
@@ -374,7 +374,7 @@ def test_a_full_disk_is_an_error_with_a_mend_and_the_old_file_stays(tmp_path: Pa
         text=True,
         timeout=60,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     error, left = ran.stdout.splitlines()
     assert "cannot be written: File too large. Free some space, or write elsewhere." in error

@@ -25,7 +25,7 @@ from evalsi_kernel.status import Ending, Status
 from tests.kernel.data_path import Lines, read
 from tests.untimed import untimed
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
 STARTED_AT = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
 
 

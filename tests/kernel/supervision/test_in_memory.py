@@ -22,7 +22,7 @@ import time
 from evalsi.host import Host
 from evalsi.loading import from_objects
 from evalsi_kernel.supervision.launch import Launch, PoolLimits
-from tests.kernel.supervision import chunk_of, score
+from tests.kernel.supervised import chunk_of, score
 
 def stuck(record):
     while record.output.as_text() == "bad":

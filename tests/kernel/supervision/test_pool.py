@@ -9,7 +9,7 @@ import pytest
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import MAX_POISON, Pool
-from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, launch_raw, score
+from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch, launch_raw, score
 
 
 def test_what_a_pack_prints_to_stdout_breaks_nothing() -> None:

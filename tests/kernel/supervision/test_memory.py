@@ -8,7 +8,7 @@ import pytest
 
 from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
 from evalsi_kernel.supervision.launch import Launch, PoolLimits
-from tests.kernel.supervision import NAUGHTY, chunk_of, kinds, launch, score
+from tests.kernel.supervised import NAUGHTY, chunk_of, kinds, launch, score
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set from outside on Linux only")
 

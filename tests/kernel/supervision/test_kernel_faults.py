@@ -8,7 +8,7 @@ from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.supervision.spawning import spawn
-from tests.kernel.supervision import answered, bounded, chunk_of, kinds, launch
+from tests.kernel.supervised import answered, bounded, chunk_of, kinds, launch
 
 
 def test_a_process_that_cannot_be_started_again_for_a_reason_nobody_foresaw_ends_as_errors() -> None:

@@ -17,7 +17,7 @@ from evalsi_kernel.supervision.pack_process import attach
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.supervision.spawning import spawn
 from tests.kernel.data_path import Lines
-from tests.kernel.supervision import NAUGHTY, bounded, chunk_of, launch
+from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, launch
 
 WORKERS = launch(NAUGHTY / "workers.py")
 

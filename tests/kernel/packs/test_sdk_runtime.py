@@ -15,7 +15,7 @@ import pytest
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.packs.sdk_runtime import ensure_runtime
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = [ROOT / "sdk" / "src", ROOT / "protocol" / "src"]
 
 

@@ -16,7 +16,7 @@ from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pack_process import TAIL_CHARS
 from evalsi_kernel.supervision.pool import Pool
-from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
+from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
 
 LOUD = launch(NAUGHTY / "loud.py")
 

@@ -16,7 +16,7 @@ from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.supervision.whole import score_of_whole
 from evalsi_protocol.errors import WireError
-from tests.kernel.supervision import NAUGHTY, answered, bounded, chunk_of, kinds, launch
+from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch
 
 WHOLES = launch(NAUGHTY / "wholes.py")
 

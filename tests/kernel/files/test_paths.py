@@ -15,7 +15,7 @@ from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.files import paths
 from evalsi_kernel.files.paths import cache_dir, home_dir, is_project_pack, pack_search_path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
