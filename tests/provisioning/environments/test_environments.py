@@ -14,7 +14,7 @@ from evalsi_kernel.packs.environment_plan import plan_environment, read_stamp
 from evalsi_kernel.planning.environments import ensure_environment, environment_state, sdk_paths
 from evalsi_provisioning.build import build_environment
 from evalsi_provisioning.confinement import this_host
-from tests.provisioning.environments.pack_folders import ASK, MakePack, called_mark, left_overs, refusal, says
+from tests.provisioning.environments.pack_folders import ASK, MakePack, called_mark, edit, left_overs, refusal, says
 from tests.provisioning.environments.package_index import PackageIndex
 
 # What an environment holds
@@ -33,6 +33,15 @@ def test_a_lock_that_takes_the_sdk_by_a_path_that_is_gone_gets_the_hosts_sdk_and
     path = f"import sys; sys.path[:0] = {[str(one) for one in sdk_paths(environment)]!r}; "
     assert says(environment.python, f"{path} import evalsi, words; print(evalsi.__name__)") == "evalsi"
     assert says(environment.python, f"{path} import evalsi_kernel").startswith("ModuleNotFoundError")
+
+
+def test_a_path_to_the_sdk_may_go_up_further_than_there_are_folders(make_pack: MakePack) -> None:
+    pack = make_pack("evalsi-sdk", "words")
+    far = 'editable = "' + "../" * 40
+    edit(pack / "uv.lock", 'editable = "', far)
+    assert far in (pack / "uv.lock").read_text()
+    (pack / "pyproject.toml").unlink()
+    assert ensure_environment(pack, "tiny").uses_host_sdk
 
 
 def test_a_lock_that_takes_the_sdk_from_a_registry_keeps_its_own(make_pack: MakePack) -> None:

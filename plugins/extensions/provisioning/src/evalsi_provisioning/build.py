@@ -11,6 +11,7 @@ import errno
 import importlib.metadata
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -137,6 +138,9 @@ def confirm_agreement(plan: EnvironmentPlan) -> None:
         (plan.folder / plan.agreement).touch()
 
 
+_FAR_UP = re.compile(rb'\b((?:editable|directory|path|virtual) = ")(?:\.\./)+')
+
+
 class _Build:
     """One build, under the lock of its key."""
 
@@ -182,7 +186,8 @@ class _Build:
     def _write_project(self) -> None:
         """A project of the lock's name and nothing more: no setting of the pack's own can bend the installation."""
         self._project.mkdir()
-        (self._project / "uv.lock").write_bytes(self._plan.lock)
+        # A path to the SDK is not looked at, but uv refuses one that goes up further than there are folders here.
+        (self._project / "uv.lock").write_bytes(_FAR_UP.sub(rb"\1../", self._plan.lock))
         (self._project / "pyproject.toml").write_text(
             f'[project]\nname = {json.dumps(self._lock.project)}\nversion = "0"\n'
             f"requires-python = {json.dumps(self._lock.requires_python)}\n\n"

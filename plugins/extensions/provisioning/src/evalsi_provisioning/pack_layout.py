@@ -10,9 +10,10 @@ import os
 import shutil
 from pathlib import Path
 
+from evalsi_kernel.checking.toml_tables import read_toml
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.packs.catalog import MANIFEST
-from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.manifests import manifest_error, parse_manifest
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 
 from .archives import unpack
@@ -40,7 +41,9 @@ def lay_out(artifact: Path, folder: Path) -> PackInfo:
         unpack(artifact, raw)
         _copy(_root(raw, artifact.name), folder, artifact.name)
         shutil.rmtree(raw)
-    pack = load_manifest(folder / MANIFEST).to_pack(folder)
+    # Its author knows it by where it came from, and the copy is gone where something is wrong with it.
+    tables = read_toml(folder / MANIFEST, manifest_error)
+    pack = parse_manifest(tables, artifact / MANIFEST).to_pack(folder)
     _check_name(pack)
     if pack.runtime == PYTHON:
         read_lock(_lock_bytes(pack), pack.name)
