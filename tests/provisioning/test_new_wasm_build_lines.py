@@ -14,7 +14,7 @@ import pytest
 from evalsi_provisioning.new_pack import write_pack
 from tests.docs.blocks import blocks_of
 from tests.docs.walk import ROOT
-from tests.provisioning.toolchains import TARGET, Shell, brought, need, rust
+from tests.provisioning.toolchains import TARGET, ZIG, Shell, brought, need, need_npm, rust
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -22,7 +22,6 @@ PAGE = (ROOT / "docs" / "how-to" / "write-a-wasm-pack.md").read_text("utf-8")
 EXAMPLES = ROOT / "examples" / "wasm"
 # | language | tool | `command` |
 ROW = re.compile(r"^\| (?P<language>[A-Z]\w*) \| .* \| `(?P<command>[^`]+)` \|$", re.MULTILINE)
-ZIG = "ziglang==0.17.1"
 ROWS = [(row["language"], row["command"]) for row in ROW.finditer(PAGE)]
 MANIFEST = """\
 manifest = 1
@@ -111,7 +110,7 @@ def test_go(workshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_assemblyscript(workshop: Path) -> None:
-    need("node", "npm")
+    need_npm("assemblyscript")
     folder = without_module("kind", workshop)
     shell = Shell(folder)
     shell.types("npm install assemblyscript")
@@ -120,7 +119,7 @@ def test_assemblyscript(workshop: Path) -> None:
 
 
 def test_javascript_as_a_component(workshop: Path) -> None:
-    need("node", "npm")
+    need_npm("@bytecodealliance/componentize-js")
     folder = without_module("tone", workshop)
     shell = Shell(folder)
     for command in block("npm install @bytecodealliance/componentize-js\n").splitlines():

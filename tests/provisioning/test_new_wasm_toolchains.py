@@ -20,7 +20,7 @@ from evalsi.testing import score
 from evalsi_provisioning import new_pack_files
 from evalsi_provisioning.authoring import LANGUAGES
 from tests.cli.running import write_jsonl
-from tests.provisioning.toolchains import Shell, need, rust
+from tests.provisioning.toolchains import ZIG, Shell, need_from_index, need_npm, rust
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -71,7 +71,9 @@ def test_a_new_pack_does_all_that_its_page_says_and_scores_as_the_one_in_python(
     monkeypatch.setenv("EVALSI_HOME", str(workshop / "home"))
     tools = [rust()] if language == "rust" else []
     if language == "js":
-        need("node", "npm")
+        need_npm("@bytecodealliance/componentize-js")
+    if language in ("zig", "c"):
+        need_from_index(ZIG)
     project = Shell(workshop, *tools)
     project.types(f"evalsi plugins new acme/tone --wasm {language}")
     author = Shell(workshop / "tone", *tools)

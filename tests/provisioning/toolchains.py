@@ -17,6 +17,7 @@ import uv
 
 BOUND_S = 400.0
 TARGET = "wasm32-unknown-unknown"
+ZIG = "ziglang==0.17.1"
 SCRIPTS = Path(sys.executable).parent
 
 
@@ -50,6 +51,7 @@ class Shell:
 
 def brought(folder: Path, *requirements: str) -> Path:
     """The folder of programs of an environment with these, made by uv in `folder` from its cache or the index."""
+    need_from_index(*requirements)
     environment = folder / "tools"
     python = str(environment / "bin" / "python")
     for words in (
@@ -73,6 +75,35 @@ def need(*programs: str) -> None:
     for program in programs:
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not on the PATH")
+
+
+@cache
+def need_from_index(*requirements: str) -> None:
+    """Skip where a tool of another publisher cannot be had from the package index."""
+    words = [
+        "pip",
+        "install",
+        "--dry-run",
+        "--quiet",
+        "--python",
+        sys.executable,
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+    ]
+    done = subprocess.run([uv.find_uv_bin(), *words, *requirements], capture_output=True, check=False, timeout=BOUND_S)
+    if done.returncode:
+        pytest.skip(f"{', '.join(requirements)} cannot be had from the package index")
+
+
+@cache
+def need_npm(package: str) -> None:
+    """Skip where there is no Node.js, or no registry that has the package."""
+    need("node", "npm")
+    words = ["npm", "view", package, "version", "--fetch-retries", "1", "--fetch-timeout", "20000"]
+    done = subprocess.run(words, capture_output=True, check=False, timeout=BOUND_S)
+    if done.returncode:
+        pytest.skip(f"{package} cannot be had from a registry of npm")
 
 
 @cache
