@@ -321,7 +321,7 @@ def test_nothing_is_asked_of_a_model_without_a_grant(project: Path) -> None:
     def ask(granted: Permissions, method: str, *bodies: dict[str, object]) -> str:
         guard = holding(pack, granted)(Launch("acme/style")).guard
         assert guard is not None
-        guarded = guard(answer, lambda session, record: session == 1 and record in {"a", "b"})
+        guarded = guard(answer, lambda session, record: session == 1 and str(record) in {"a", "b"})
 
         async def all_of_them() -> str:
             try:
