@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -310,3 +311,14 @@ def test_the_sentence_fits_where_it_is_shown() -> None:
 
     run_virtually(story())
     assert re.fullmatch(r"waiting 4,?000 s: .{10,50}", told[0])
+
+
+@pytest.mark.parametrize(("share", "used"), [(0.005, 0.9), (0.01, 0.6)])
+@pytest.mark.parametrize("seed", range(3))
+def test_refusals_that_have_nothing_to_do_with_our_speed_do_not_take_it_away(
+    share: float, used: float, seed: int
+) -> None:
+    chance = random.Random(seed)
+    server = Server(takes_s=0.2, storms=lambda _: chance.random() < share)
+    ran = work_for(300.0, server, most=16, workers=20)
+    assert ran.done_per_s(100.0) >= used * 16 / 0.2

@@ -61,7 +61,7 @@ class Pace:
     what was let through where that is less; once for all refusals of one round trip. From then on it doubles from one
     round trip to the next up to nine tenths of what was let through, and creeps on from there, the slower the longer a
     refusal holds all up. Starts are then spread over a round trip, so that a limit on calls per minute is met as well
-    as one on calls at once.
+    as one on calls at once. A single refusal without Retry-After among many calls that went well takes one call away.
 
     Args:
         max_in_flight: calls at once, at most.

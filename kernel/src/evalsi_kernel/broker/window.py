@@ -21,6 +21,10 @@ SMOOTHING = 0.1
 """The weight of the newest round trip in the usual one."""
 ENOUGH = 20
 """So many calls that came through say as much of a rate as any more."""
+STRAY_AFTER = 10
+"""A single refusal after so many calls that came through is another user's of the same key, or a last one."""
+STRAY_CREEP = 16
+"""What it took away comes back within so many round trips."""
 
 OUTAGE = 3
 """After so many barren falls in a row it is no limit that refuses: the window then comes back to where it was."""
@@ -132,6 +136,12 @@ class Window:
             self.size = min(1.0, self._fell_from)
             return
         before, half = self._fell_from, self._fell_from / 2
+        if self._refused == 1 and self._went_well >= STRAY_AFTER and not hold_s:
+            # To ask once more costs less than to do without half of the calls.
+            self._ceiling = before if math.isinf(self._ceiling) else max(before, self._ceiling)
+            self.size = max(1.0, math.ceil(before) - 1 if self._was_full else before * (1 - 1 / CREEP))
+            self._creep_s = STRAY_CREEP * (self._round_trip_s or FIRST_GUESS_S)
+            return
         if self._was_full:
             self._ceiling = max(half, let_through)
             self.size = max(1.0, min(half, let_through))
