@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import select
 import signal
 import subprocess
 from collections import Counter
@@ -202,3 +204,41 @@ def test_a_run_that_may_stop_early_decides_the_same_after_it_was_broken_off(tmp_
     # What is in flight when all is decided differs; the decision does not.
     assert (again.run_id, again.verdict) == ("run-2", "pass")
     assert again.gates[0].verdict == end.gates[0].verdict
+
+
+SLOW = """
+import os, time
+from evalsi import evaluator
+
+@evaluator(name="slow", version=1, needs=["output"])
+def slow(record):
+    time.sleep(0.01)
+    os.write(os.open("scored", os.O_WRONLY), b".")
+    return True
+"""
+
+
+def test_what_a_slow_evaluator_has_scored_is_lost_by_a_few_records_at_most(tmp_path: Path) -> None:
+    count, seen = 300, 100
+    os.mkfifo(tmp_path / "scored")
+    told = os.open(tmp_path / "scored", os.O_RDWR)
+    (tmp_path / "slow.py").write_text(SLOW.replace('"scored"', repr(str(tmp_path / "scored"))))
+    rows = [{"id": str(number), "question": "?", "output": "Lisbon"} for number in range(count)]
+    # Recorded outputs are all there at once, and fit one frame.
+    write_spec(tmp_path, {"connector": "replay"}, rows, evaluators=[{"ref": "./slow.py:slow"}])
+    document = json.loads((tmp_path / "run.yaml").read_text())
+    document["spec"]["dataset"]["mapping"] = {"input": "question", "output": "output"}
+    (tmp_path / "run.yaml").write_text(json.dumps(document))
+    process = start(tmp_path)
+    scored = 0
+    while scored < seen:
+        assert select.select([told], [], [], 60)[0]
+        scored += len(os.read(told, 4096))
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert run(tmp_path).code == 0
+    while select.select([told], [], [], 0)[0]:
+        scored += len(os.read(told, 4096))
+    os.close(told)
+    assert len(results(tmp_path)["results"]) == count
+    assert count <= scored <= count + seen // 2

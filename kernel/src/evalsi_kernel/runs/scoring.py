@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -29,6 +30,8 @@ from evalsi_protocol.limits import TARGET_FRAME_BYTES
 LINGER_S = 0.005
 """While the packs have work, answers that come close together go to them in one chunk."""
 CHUNKS_AT_ONCE = 12
+FIRST_BATCH, BATCH_S = 16, 0.5
+"""A chunk's outcomes are written down together: so many answers, and later as many as are scored in that time."""
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _LATER = frozenset({"judge.budget"})
 """Errors of questions that were never asked; a budget that is raised lets the next attempt ask them."""
@@ -93,6 +96,7 @@ class Scoring:
         busy = max(at_once, *(pool.limits.concurrency for pool in self._pools))
         self._ahead = asyncio.Semaphore(busy) if may_end_early else None
         self._held: Ready | None = None
+        self._most = FIRST_BATCH
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def put(self, ready: Ready) -> None:
@@ -128,11 +132,11 @@ class Scoring:
             task.result()
 
     async def _gathered(self, first: Ready) -> list[Ready]:
-        """The answers that are there, up to what a frame holds."""
+        """The answers that are there, up to what a frame holds and what may be lost together."""
         if self._tasks:
             await asyncio.sleep(LINGER_S)
         batch, size = [first], self._size(first)
-        while size < TARGET_FRAME_BYTES and not self._ready.empty():
+        while size < TARGET_FRAME_BYTES and len(batch) < self._most and not self._ready.empty():
             one = self._ready.get_nowait()
             if one is None:
                 self._ready.put_nowait(None)  # The end is for the loop.
@@ -149,6 +153,7 @@ class Scoring:
         return self._items.size_bytes(ready.item) + len(msgpack.packb(ready.answer))
 
     async def _score(self, batch: Sequence[Ready]) -> None:
+        began_at = monotonic()
         chunk, records = self._chunk(batch)
         always = [
             tuple(session for session in pool.sessions if session not in self._conditions) for pool in self._pools
@@ -159,6 +164,7 @@ class Scoring:
             self._hold_to_condition(chunk, session, records)
             await self._ask(chunk, batch, [(session,) if session in pool.sessions else () for pool in self._pools])
         self._write_down(chunk, batch)
+        self._most = max(1, int(len(batch) * BATCH_S / max(monotonic() - began_at, 0.001)))
         if self._ahead is not None:
             for _ in batch:
                 self._ahead.release()
