@@ -257,7 +257,7 @@ def _ids(ids: Sequence[str]) -> str:
 
 
 def _ending(report: ReportData) -> str:
-    facts = [f"- {fact.of.lower()} {fact.label}: {plain(fact.text)}" for fact in expenses(report.folded)]
+    facts = [f"- {plain(fact.of.lower())} {plain(fact.label)}: {plain(fact.text)}" for fact in expenses(report.folded)]
     facts += [f"- {name}: {plain(text)}" for name, text in short_facts(report)]
     withheld = (
         "Inputs, outputs or both are withheld by `--redact`, with all that may quote them.\n\n"
