@@ -7,8 +7,11 @@ pack's. It must not know the protocol.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
@@ -26,6 +29,8 @@ RDONLY: Final = 1
 SHARED_MEMORY: Final = b"/dev/shm"
 SIOCSIFFLAGS: Final = 0x8914
 UP_AND_RUNNING: Final = 0x41
+TRIES: Final = 20
+TRY_AGAIN_S: Final = 0.1
 REFUSED: Final = 125
 """The exit code of a host that allows no namespaces."""
 # What a packet, or a connection that finds no way out, adds to. Only the loopback is there, so all of it is the pack's.
@@ -98,7 +103,7 @@ def _shut_in(writable: list[str]) -> None:
     """Namespaces of its own: files to read only, and a network whose loopback is up so that attempts are counted."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0:
+    if not _done_in_time(lambda: libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS)):
         raise OSError(ctypes.get_errno(), "no namespaces")
     for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
@@ -112,6 +117,17 @@ def _shut_in(writable: list[str]) -> None:
         fcntl.ioctl(
             any_socket, SIOCSIFFLAGS, b"lo".ljust(16, b"\0") + UP_AND_RUNNING.to_bytes(2, sys.byteorder) + b"\0" * 14
         )
+
+
+def _done_in_time(call: Callable[[], int]) -> bool:
+    """Make a system call that may find its resources taken for a moment: namespaces of ended processes go late."""
+    for _ in range(TRIES):
+        if call() == 0:
+            return True
+        if ctypes.get_errno() not in (errno.EBUSY, errno.ENOSPC, errno.EAGAIN, errno.ENOMEM):
+            return False
+        time.sleep(TRY_AGAIN_S)
+    return False
 
 
 def _only_read(libc: ctypes.CDLL, writable: list[str]) -> None:
@@ -131,7 +147,7 @@ def _only_read(libc: ctypes.CDLL, writable: list[str]) -> None:
         where = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(AT_RECURSIVE))
         return int(libc.syscall(ctypes.c_long(MOUNT_SETATTR), *where, attributes, ctypes.c_long(32)))
 
-    if set_read_only(b"/", RDONLY, 0) == 0:
+    if _done_in_time(lambda: set_read_only(b"/", RDONLY, 0)):
         for folder in folders:
             set_read_only(folder, 0, RDONLY)
         # The folder that it stands in was opened before it could be written into again.
