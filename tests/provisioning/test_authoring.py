@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,21 @@ def test_a_new_pack_conforms_at_once(new_pack: Path) -> None:
     done = evalsi("plugins", "check", str(new_pack))
     assert done.code == 0, done.out
     assert done.out.endswith("acme/readability conforms: loads, behaves, trustworthy.\n")
+
+
+def test_what_is_edited_and_checked_again_at_once_is_not_what_was_compiled_before(
+    new_pack: Path, tmp_path: Path
+) -> None:
+    pack = Path(shutil.copytree(new_pack, tmp_path / "pack", ignore=shutil.ignore_patterns("__pycache__", ".venv")))
+    (source,) = pack.rglob("sentence_length.py")
+    assert evalsi("plugins", "check", pack, "--level", "loads").code == 0
+    before = source.stat()
+    source.write_text(source.read_text("utf-8").replace("version=1", "version=2"), "utf-8")
+    # As within one second: Python would take what it compiled before for this.
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    done = evalsi("plugins", "check", pack, "--level", "loads")
+    assert done.code == 1
+    assert "version" in done.out
 
 
 def test_the_manifest_of_a_new_pack_is_what_its_code_says_and_its_own_test_passes(new_pack: Path) -> None:

@@ -20,7 +20,7 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.launching import launch_unheld
 
 from .archives import is_archive
@@ -85,4 +85,9 @@ def _program(pack: PackInfo) -> Program:
     command = launch_unheld(pack, lambda line: print(line, file=sys.stderr, flush=True)).command
     if command is None:
         raise ConfigError(f"The runtime {pack.runtime} starts no process, and the kit talks to one.")
-    return Program(tuple(command.argv), dict(command.variables))
+    argv = list(command.argv)
+    if pack.runtime == PYTHON:
+        # Python tells a source from its compiled form by whole seconds and size: what is edited and checked again at
+        # once must not be what the check before compiled.
+        argv.insert(1, "-B")
+    return Program(tuple(argv), dict(command.variables))
