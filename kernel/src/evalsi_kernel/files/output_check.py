@@ -27,7 +27,7 @@ def check_output(path: Path) -> None:
     if not folder.is_dir():
         raise OutputError(f"There is no folder {folder}.", "Make it, or write elsewhere.")
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".evalsi-", delete=True):
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".evalsi-", suffix=".tmp"):
             pass
     except OSError as error:
         raise OutputError(f"{folder} cannot be written: {error.strerror}.", "Write elsewhere.") from error
