@@ -90,7 +90,7 @@ async def _open(service: Service) -> tuple[asyncio.StreamReader, asyncio.StreamW
     address = service.address
     if address.scheme == UNIX:
         return await asyncio.open_unix_connection(address.path, limit=READ_BYTES)
-    context = _context(service.tls) if address.scheme == TLS else None
+    context = tls_context(service.tls, ssl.Purpose.SERVER_AUTH) if address.scheme == TLS else None
     server_name = (service.tls.server_name or address.host) if context else None
     reader, writer = await asyncio.open_connection(
         address.host, address.port, limit=READ_BYTES, ssl=context, server_hostname=server_name
@@ -108,9 +108,18 @@ def keep_alive(connection: socket.socket) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def _context(tls: Tls) -> ssl.SSLContext:
+def tls_context(tls: Tls, purpose: ssl.Purpose) -> ssl.SSLContext:
+    """What one side of a TLS connection shows and trusts.
+
+    Args:
+        tls: of this side.
+        purpose: whom it checks: `SERVER_AUTH` of one that connects, `CLIENT_AUTH` of one that listens.
+
+    Raises:
+        PackEnvironmentError: `environment.certificate`; a file cannot be read, or the key is another certificate's.
+    """
     try:
-        context = ssl.create_default_context(cafile=tls.ca)
+        context = ssl.create_default_context(purpose, cafile=tls.ca)
         if tls.cert is not None:
             context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:
@@ -120,6 +129,8 @@ def _context(tls: Tls) -> ssl.SSLContext:
             "Name files in PEM, and the key that belongs to the certificate.",
             code="environment.certificate",
         ) from error
+    if purpose is ssl.Purpose.CLIENT_AUTH and tls.ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
     return context
 
 

@@ -25,7 +25,7 @@ from evalsi_protocol.unix_sockets import bind_unix
 from .addresses import TLS, UNIX, Address
 from .served_session import LINGER_S, pass_on
 from .service_file import Tls
-from .service_runtime import keep_alive, reason
+from .service_runtime import keep_alive, reason, tls_context
 
 HANDSHAKE_S = 10.0
 WAITING = 128
@@ -110,7 +110,7 @@ class Serving:
                 stack.callback(lambda: Path(address.path).unlink(missing_ok=True))
                 return await asyncio.start_unix_server(self._connected, sock=listener, limit=limit)
             if address.scheme == TLS:
-                self._tls = _context(self._options.tls)
+                self._tls = tls_context(self._options.tls, ssl.Purpose.CLIENT_AUTH)
             return await asyncio.start_server(self._connected, address.host, address.port, limit=limit)
         except OSError as error:
             raise PackEnvironmentError(
@@ -224,19 +224,3 @@ class Serving:
             for task in self._sessions:
                 task.cancel()
         await asyncio.gather(*late, *self._connections, return_exceptions=True)
-
-
-def _context(tls: Tls) -> ssl.SSLContext:
-    assert tls.cert is not None
-    try:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=tls.ca)
-        context.load_cert_chain(tls.cert, tls.key)
-    except (OSError, ssl.SSLError) as error:
-        raise PackEnvironmentError(
-            f"Certificate or key cannot be read ({tls.cert}, {tls.key or tls.cert}): {error.strerror or error}.",
-            "Name files in PEM, and the key that belongs to the certificate.",
-            code="environment.certificate",
-        ) from error
-    if tls.ca is not None:
-        context.verify_mode = ssl.CERT_REQUIRED
-    return context
