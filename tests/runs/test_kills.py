@@ -84,6 +84,8 @@ def killed_until_done(
         kills += 1
         if now.is_over:
             return kills  # Only the process was not at its end yet.
+        if now.answered == before.answered:
+            whole_s *= 1.2  # On a machine that became slower it would else never come to its first answer.
         before, calls = now, calls_now
 
 
@@ -101,12 +103,13 @@ def check_folder(folder: Path) -> None:
 def check_kills(folder: Path, server: subprocess.Popen[str], kills: int, seed: int) -> None:
     draw, seen, lives = random.Random(seed), 0, 0
     with Provider(fixed("Lisbon")) as vendor:
-        whole = folder / "whole"
-        whole.mkdir()
-        write_spec(whole, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
-        started = time.monotonic()
-        assert Forked(server, whole, WORDS).code_within(BOUND_S) == 0
-        whole_s = time.monotonic() - started
+        # The first run in a process pays for what every later one finds ready; the second says how long one takes.
+        for whole in (folder / "first", folder / "whole"):
+            whole.mkdir()
+            write_spec(whole, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
+            started = time.monotonic()
+            assert Forked(server, whole, WORDS).code_within(BOUND_S) == 0
+            whole_s = time.monotonic() - started
         expected = results(whole)
         while seen < kills:
             lives += 1
@@ -120,7 +123,7 @@ def check_kills(folder: Path, server: subprocess.Popen[str], kills: int, seed: i
             check_folder(broken)
         total = sum(asked(vendor).values())
     # A call in flight when its process is killed is made again: nobody could know its answer.
-    assert COUNT * (lives + 1) <= total <= COUNT * (lives + 1) + seen * AT_ONCE
+    assert COUNT * (lives + 2) <= total <= COUNT * (lives + 2) + seen * AT_ONCE
 
 
 def test_a_run_killed_at_random_points_loses_nothing_and_repeats_nothing(
