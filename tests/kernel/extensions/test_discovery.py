@@ -13,19 +13,6 @@ from evalsi_kernel.extensions.installed import Extensions, load_extensions
 from tests.kernel.extension_site import Site
 
 
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """A place for extensions, before all others."""
-    site = Site(tmp_path / "site")
-    monkeypatch.syspath_prepend(site.folder)
-    return site
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
 def only(extensions: Extensions) -> ExtensionInfo:
     (info,) = extensions.infos
     return info
