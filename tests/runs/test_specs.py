@@ -152,8 +152,8 @@ def test_the_schema_takes_what_the_reader_takes(
 
 def test_the_schema_takes_the_example_of_the_guide_and_ours(validator: jsonschema.Draft202012Validator) -> None:
     root = Path(__file__).parents[2]
-    starter = root / "plugins" / "extensions" / "runs" / "src" / "evalsi_runs" / "starter" / "run.yaml"
-    for path in (root / "examples" / "runs" / "capitals.yaml", starter):
+    starters = root / "plugins" / "extensions" / "runs" / "src" / "evalsi_runs" / "starter"
+    for path in (root / "examples" / "runs" / "capitals.yaml", *starters.glob("*/run.yaml")):
         validator.validate(yaml.safe_load(path.read_text()))
 
 
