@@ -102,3 +102,46 @@ def test_a_metric_of_which_every_record_is_skipped_fails_its_gate(tmp_path: Path
         write_spec(tmp_path, model_of(vendor), rows, gates=[{"metric": "exact-match", "min": 0.0}])
         assert executed(tmp_path).verdict == "fail"
     assert {one["outcome"] for one in results(tmp_path)["results"]} == {"skipped"}
+
+
+BY_ID = """
+from evalsi import Record, evaluator
+
+ANSWERS = {"r0": "Oslo", "r1": "Lisbon"}
+
+
+@evaluator(version=1)
+def looked_up(record: Record) -> bool:
+    return record.output_text == ANSWERS[record.id]
+
+
+@evaluator(version=1)
+def which(record: Record) -> str:
+    return f"{record.id} in trial {record.provenance['run']['trial']}"
+"""
+
+
+def test_evaluators_and_conditions_know_a_record_by_its_own_id_in_every_trial(tmp_path: Path) -> None:
+    (tmp_path / "by_id.py").write_text(BY_ID)
+    evaluators = [
+        {"ref": f"{tmp_path}/by_id.py:looked_up"},
+        {"ref": f"{tmp_path}/by_id.py:which", "when": 'record.id == "r1"'},
+    ]
+    with Provider(fixed("Lisbon")) as vendor:
+        write_spec(tmp_path, model_of(vendor), records(2), trials=2, evaluators=evaluators)
+        assert executed(tmp_path).state == "succeeded"
+    value = results(tmp_path)
+    told = {
+        (one["evaluator"], one["record_id"], one["trial"]): one["scores"][0].get(
+            "passed", one["scores"][0].get("label")
+        )
+        for one in value["results"]
+        if one["outcome"] == "scored"
+    }
+    assert told == {
+        **{("looked_up", "r0", trial): False for trial in (1, 2)},
+        **{("looked_up", "r1", trial): True for trial in (1, 2)},
+        **{("which", "r1", trial): f"r1 in trial {trial}" for trial in (1, 2)},
+    }
+    assert [one["id"] for one in value["records"]] == ["r0", "r0", "r1", "r1"]
+    assert not any("record_id" in one for one in value["records"])

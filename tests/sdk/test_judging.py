@@ -135,6 +135,13 @@ def test_what_is_asked_for_a_record_is_booked_on_it() -> None:
     assert wire.asked == [("judge.ask", {"session": 4, "record": "r1", "requests": [request]})]
 
 
+def test_what_is_asked_for_one_trial_of_a_record_is_booked_on_that_trial() -> None:
+    wire = Wire({"replies": [{"value": None, "text": "Yes."}]})
+    record = Record.from_wire({"id": "r1#2", "record_id": "r1"})
+    Context(wire).of(record).judge_and_wait(MESSAGES)
+    assert (record.id, wire.asked[0][1]["record"]) == ("r1", "r1#2")
+
+
 def test_one_question_that_failed_is_raised_and_of_several_it_is_returned() -> None:
     async def judged(record: Record, ctx: Context) -> str:
         with pytest.raises(AskError, match="cut off"):

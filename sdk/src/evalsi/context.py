@@ -37,8 +37,8 @@ class Context:
         self._record_id = record_id
 
     def of(self, record: Record) -> Context:
-        """The same for one record."""
-        return Context(self._asker, self._session, record.id)
+        """The same for one record, by the id that tells it from its other trials too."""
+        return Context(self._asker, self._session, record.wire.get("id", ""))
 
     async def judge(
         self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None, **settings: Any

@@ -72,8 +72,8 @@ class Record:
 
     @property
     def id(self) -> str:
-        """The record's id, unique in the data; "" for one that was built without."""
-        identity: str = self.wire.get("id", "")
+        """The record's id, unique in the data and the same in each of its trials; "" for one that was built without."""
+        identity: str = self.wire.get("record_id") or self.wire.get("id", "")
         return identity
 
     def has(self, field: str) -> bool:

@@ -48,6 +48,12 @@ class Items:
         """The id that tells the trials of a record apart while they are scored."""
         return record_id if self.trials == 1 else f"{record_id}#{self.trial(item)}"
 
+    def on_the_wire(self, item: int, record: dict[str, Any]) -> dict[str, Any]:
+        """The record as it is sent: the id that evaluators know stands beside the one that tells trials apart."""
+        if self.trials == 1:
+            return record
+        return record | {"id": self.id_on_the_wire(item, record["id"]), "record_id": record["id"]}
+
     def clusters(self, items: Iterable[int], records: Sequence[Mapping[str, Any]]) -> list[str] | None:
         """The clusters that the spec names; else the trials of a record are one."""
         if self._records.clusters is not None:

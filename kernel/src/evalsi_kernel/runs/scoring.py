@@ -171,10 +171,9 @@ class Scoring:
 
     def _chunk(self, batch: Sequence[Ready]) -> tuple[Chunk, list[dict[str, Any]]]:
         records = [self._items.record(ready.item, ready.answer) for ready in batch]
-        for ready, record in zip(batch, records, strict=True):
-            record["id"] = self._items.id_on_the_wire(ready.item, record["id"])
-        packed = Packed(msgpack.packb(records, use_bin_type=True))
-        return Chunk(packed, [record["id"] for record in records], [ready.item for ready in batch]), records
+        sent = [self._items.on_the_wire(ready.item, record) for ready, record in zip(batch, records, strict=True)]
+        packed = Packed(msgpack.packb(sent, use_bin_type=True))
+        return Chunk(packed, [record["id"] for record in sent], [ready.item for ready in batch]), records
 
     async def _ask(self, chunk: Chunk, batch: Sequence[Ready], sessions: Sequence[tuple[int, ...]]) -> None:
         """Have the pools answer for these sessions where nothing is answered yet, and wait until they have."""
