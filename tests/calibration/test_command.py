@@ -245,7 +245,7 @@ def test_where_every_record_is_skipped_the_reason_is_told(tmp_path: Path) -> Non
         ([{"output": "a", "human": 1}], ("--confidence", "95"), 2, "confidence is 95; it lies between 0 and 1."),
         ([{"output": "a", "human": 1}], ("--map", "output=reply"), 1, "no record has the column 'reply'"),
         ([{"output": "a", "human": 1}], ("--output", "absent/x.json"), 1, "There is no folder"),
-        ([{"output": "a", "human": 1}], ("--output", "labelled.jsonl"), 2, "is the file that holds the data."),
+        ([{"output": "a", "human": 1}], ("--output", "labelled.jsonl"), 2, "labelled.jsonl is read here, and"),
         ([{"output": "a", "human": 1}], ("--dataa", "x"), 2, "Did you mean --data?"),
     ],
     ids=range(13),

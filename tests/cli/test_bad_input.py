@@ -94,8 +94,25 @@ def test_results_never_take_the_place_of_the_data(name: str, tmp_path: Path) -> 
     before = data.read_bytes()
     done = evalsi("eval", "--data", data, *EXACT, "--output", name, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert "is the file that holds the data" in done.err
+    assert f"{Path(name)} is read here, and would be lost." in done.err
     assert data.read_bytes() == before
+
+
+def test_results_take_the_place_of_results_only(tmp_path: Path) -> None:
+    """A slip of the hand, such as `--output` before an evaluator's source, must not cost what cannot be made again."""
+    data = write_jsonl(tmp_path / "data.jsonl", [{"output": "b", "reference": "b"}])
+    source = tmp_path / "mine.py"
+    source.write_text("def polite(record):\n    return True\n")
+    done = evalsi("eval", "--data", data, "--evaluators", "./mine.py:polite", "--output", "mine.py", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "mine.py is there, and holds no results." in done.err
+    assert source.read_text().startswith("def polite")
+    results = tmp_path / "results.json"
+    results.touch()
+    for _ in range(2):  # An empty file, as `mktemp` makes it, and earlier results are replaced.
+        assert evalsi("eval", "--data", data, *EXACT, "--output", results).code == 0
+    results.write_text(json.dumps(json.loads(results.read_text()), indent=4))
+    assert evalsi("eval", "--data", data, *EXACT, "--output", results).code == 0
 
 
 BAD_DATA = {
@@ -190,7 +207,7 @@ def test_a_missing_lock_is_an_error_that_names_the_pack(tmp_path: Path) -> None:
 
 def test_output_that_meets_a_full_disk_leaves_the_old_file_and_says_so(tmp_path: Path) -> None:
     output = tmp_path / "results.json"
-    output.write_text("old")
+    output.write_text('{"schema_version": 1}')
     script = (
         # The limit would cut compiled files too, which other tests load.
         "import resource, sys; sys.dont_write_bytecode = True;"
@@ -205,5 +222,5 @@ def test_output_that_meets_a_full_disk_leaves_the_old_file_and_says_so(tmp_path:
     )
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
-    assert output.read_text() == "old"
+    assert output.read_text() == '{"schema_version": 1}'
     assert [name for name in os.listdir(tmp_path) if name.startswith(".")] == []

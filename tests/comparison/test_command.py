@@ -119,6 +119,15 @@ def test_a_misspelt_metric_and_wrong_figures_are_wrong_usage(runs: tuple[Path, P
         assert done.out == ""
 
 
+def test_a_comparison_takes_the_place_of_neither_file(runs: tuple[Path, Path]) -> None:
+    for path in runs:
+        before = path.read_bytes()
+        done = compare(runs, "-o", path)
+        assert (done.code, done.out) == (2, "")
+        assert f"{path} is read here, and would be lost." in done.err
+        assert path.read_bytes() == before
+
+
 def test_what_is_no_results_file_is_an_error(runs: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("{}")
     for paths, said in (

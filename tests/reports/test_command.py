@@ -176,7 +176,12 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "absent": (["absent.json"], 1, "absent.json cannot be read: No such file or directory."),
     "folder": (["."], 1, "cannot be read: Is a directory."),
     "form": (["results.json", "-o", "report.pdf"], 2, "report.pdf does not say which form the report has."),
-    "itself": (["results.json", "-o", "results.json"], 2, "results.json is the results file itself."),
+    "itself": (["results.json", "-o", "results.json"], 2, "results.json is read here, and would be lost."),
+    "its baseline": (
+        ["absent.json", "--baseline", "results.json", "-o", "results.json"],
+        2,
+        "results.json is read here, and would be lost.",
+    ),
     "no folder": (["results.json", "-o", "absent/r.html"], 1, "There is no folder"),
     "device": (["results.json", "-o", "/dev/null", "--format", "md"], 1, "/dev/null is no plain file."),
     "worst": (["results.json", "--worst", "-1"], 2, "--worst is -1."),

@@ -54,6 +54,17 @@ def test_a_failed_gate_is_exit_code_three_and_says_why(tmp_path: Path, vendor: P
     assert results(tmp_path)["verdict"] == "fail"
 
 
+def test_results_are_not_written_over_the_spec_or_its_data(tmp_path: Path, vendor: Provider) -> None:
+    write_spec(tmp_path, model_of(vendor))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(before) == 2
+    for path in before:
+        done = run(tmp_path, "--output", path.name)
+        assert (done.code, vendor.calls) == (2, 0)
+        assert f"{path.name} is there, and holds no results." in done.err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_misspelt_metric_is_found_before_anything_is_asked(tmp_path: Path, vendor: Provider) -> None:
     write_spec(tmp_path, model_of(vendor), gates=[{"metric": "exact-mach", "min": 0.9}])
     done = run(tmp_path)

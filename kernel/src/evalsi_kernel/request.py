@@ -78,14 +78,9 @@ class Request(NamedTuple):
         if not 0 < self.confidence < 1:
             raise UsageError(f"confidence is {self.confidence:g}; it lies between 0 and 1.", "Use 0.95, for example.")
         if self.output is not None:
-            from evalsi_kernel.files.output_check import check_output  # Only who writes pays for it.
+            from evalsi_kernel.files.output_check import check_results_output  # Only who writes pays for it.
 
-            check_output(self.output)
-            self._check_apart(self.output)
-
-    def _check_apart(self, output: Path) -> None:
-        if isinstance(self.data, str) and output.exists() and Path(self.data).exists() and output.samefile(self.data):
-            raise UsageError(f"{output} is the file that holds the data.", "Write the results to another.")
+            check_results_output(self.output, *([Path(self.data)] if isinstance(self.data, str) else []))
 
 
 def _hear_nothing(_: object) -> None:

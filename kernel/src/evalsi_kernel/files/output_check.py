@@ -6,18 +6,47 @@ It must not know what is written.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
-from evalsi_kernel.errors import OutputError
+from evalsi_kernel.errors import OutputError, UsageError
+
+_RESULTS = re.compile(rb'\s*(\{\s*"schema_version"|$)')
 
 
-def check_output(path: Path) -> None:
-    """See that a file can be written there, before any work.
+def check_results_output(path: Path, *read: Path) -> None:
+    """`check_output` for results, which replace no file but results: no spec, no data, no evaluator's source.
 
     Raises:
+        UsageError: what stands there holds no results, or is among `read`.
+        OutputError: as `check_output` says, or what stands there cannot be read.
+    """
+    check_output(path, *read)
+    try:
+        stands = path.open("rb")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror}.", "Write elsewhere.") from error
+    with stands:
+        if not _RESULTS.match(stands.read(64)):
+            raise UsageError(f"{path} is there, and holds no results.", "Write to another file, or take it away first.")
+
+
+def check_output(path: Path, *read: Path) -> None:
+    """See that a file can be written there, before any work.
+
+    Args:
+        path: where.
+        read: what the same command reads, which the file must not replace.
+
+    Raises:
+        UsageError: it is among `read`.
         OutputError: the folder is missing or cannot be written, or the path is a folder, a device or a pipe.
     """
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
+        raise UsageError(f"{path} is read here, and would be lost.", "Write to another file.")
     if path.is_dir():
         raise OutputError(f"{path} is a folder.", "Name a file in it, such as results.json.")
     if path.exists() and not path.is_file():

@@ -45,9 +45,9 @@ def execute(request: RunRequest, catalog: Catalog, extensions: Extensions, *, li
             instead, with what came until then summed up and written.
     """
     if request.output is not None:
-        from evalsi_kernel.files.output_check import check_output
+        from evalsi_kernel.files.output_check import check_results_output
 
-        check_output(request.output)
+        check_results_output(request.output)
     prepared = prepare(request, catalog, extensions, listener)
     try:
         intake, records = read_records(prepared)

@@ -66,7 +66,7 @@ class Compare:
         wanted = _wanted(options)
         form = None if options.output is None else form_of(options.output)
         if options.output is not None:
-            check_output(options.output)
+            check_output(options.output, options.base, options.candidate)
         found = compare(wanted)
         # A reader of standard output may leave early, and the file is there all the same.
         if options.output is not None and form is not None:

@@ -84,7 +84,8 @@ class Report:
         redaction = parse_redaction(options.redact, keeps_metadata=options.keep_metadata)
         if not 0 <= options.worst <= MOST_WORST:
             raise UsageError(f"--worst is {options.worst}.", f"Use 0 to {MOST_WORST}.")
-        outputs = parse_outputs(options.output, options.format, options.results)
+        read = [options.results] if options.baseline is None else [options.results, options.baseline]
+        outputs = parse_outputs(options.output, options.format, *read)
         needs_all = any(one.form == "html" or (one.form == "junit" and options.junit_records) for one in outputs)
         report = read_report(
             options.results,

@@ -31,25 +31,22 @@ class Output(NamedTuple):
     form: str
 
 
-def parse_outputs(names: Sequence[str], form: str | None, results: Path) -> list[Output]:
+def parse_outputs(names: Sequence[str], form: str | None, *read: Path) -> list[Output]:
     """Where the flags want reports, each place checked before any work.
 
     Args:
         names: of `--output`; none means standard output.
         form: of `--format`; None takes the form from a name's end, and Markdown for standard output.
-        results: the file that is read, which none may replace.
+        read: the results files that are read, which none may replace.
 
     Raises:
-        UsageError: a form is not known, or an output is the results file itself.
+        UsageError: a form is not known, or an output is a results file that is read.
         OutputError: a file cannot be written there.
     """
     outputs = [_output(name, form) for name in names or ["-"]]
     for output in outputs:
-        if output.path is None:
-            continue
-        if output.path.exists() and results.exists() and output.path.samefile(results):
-            raise UsageError(f"{output.path} is the results file itself.", "Write the report to another file.")
-        check_output(output.path)
+        if output.path is not None:
+            check_output(output.path, *read)
     return outputs
 
 
