@@ -10,14 +10,16 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
+from evalsi_cli.checks import Check, are_well, as_dict, check, print_lines
 from evalsi_cli.faults import ERROR, OK
 from evalsi_cli.models import add_model_flags, models_of
 from evalsi_cli.planted import planted_path, run_judge_test, run_reader_test
-from evalsi_cli.terminal import broken_at, columns, paint
+from evalsi_cli.terminal import as_json
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions.asking import environment_builder
@@ -29,54 +31,70 @@ from evalsi_kernel.planning.environments import pack_state
 from evalsi_kernel.planning.launching import launch_pack
 from evalsi_kernel.supervision.describing import describe
 
-GOOD, BAD = "ok", "problem"
-# What packs are told and nothing on this host holds them to; "enforced" is said of nothing that is not.
-DECLARED, ENFORCED = "declared", "enforced"
+SDK: Final = "sdk"
+# What more can be required: the command that its extension brings, and what to do where none does.
+CAPABILITIES: Final[Mapping[str, tuple[str, str]]] = {
+    "server": ("serve", "Score and run here instead (evalsi eval, evalsi run), or install an extension that serves."),
+    "agent": (
+        "sandbox",
+        "Have the run ask an agent that works elsewhere, as a target: http, responses, python or command.",
+    ),
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("pack", nargs="?", help="start this pack too, and compare what it says with its manifest")
+    required = "what must work: sdk (default), server, or agent, which is agents in a sandbox of this machine"
+    parser.add_argument("--require", choices=(SDK, *CAPABILITIES), default=SDK, help=required)
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
     add_model_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, print a line a check; returns 1 when one is a problem."""
+    """Check, print each check; returns 1 when one is a problem."""
     models = models_of(options)
-    lines = list(_packs(options.pack, models)) if options.pack else [*_machine(), *_packs(None, None)]
-    width = columns(sys.stdout)
-    for state, what, detail in lines:
-        line = broken_at(f"{state:<8} {what}: {detail}", width, 9)
-        print(paint(line[:8], "red" if state == BAD else "dim", sys.stdout) + line[8:])
-    return ERROR if any(state == BAD for state, _, _ in lines) else OK
+    checks = _packs(options.pack, models) if options.pack else [*_machine(), *_packs(None, None)]
+    if options.require in CAPABILITIES:
+        checks.append(_capability(options.require))
+    if options.format == "json":
+        print(as_json(as_dict(checks, options.require)))
+    else:
+        print_lines(checks)
+    return OK if are_well(checks) else ERROR
 
 
-_Line = tuple[str, str, str]
+def _capability(name: str) -> Check:
+    """Whether an extension brings it."""
+    command, remedy = CAPABILITIES[name]
+    if command in default_extensions().names("commands"):
+        return Check("ok", name, f"an installed extension brings evalsi {command}")
+    return Check("error", name, "no installed extension brings it.", remedy)
 
 
-def _machine() -> list[_Line]:
+def _machine() -> list[Check]:
     extensions = default_extensions()
-    lines = [(GOOD, "python", f"{platform.python_version()} at {sys.executable}")]
-    lines.append(_check("environments", lambda: environment_builder(extensions).about()))
-    lines.append(_check("cache", _cache))
+    lines = [Check("ok", "python", f"{platform.python_version()} at {sys.executable}")]
+    lines.append(check("environments", lambda: environment_builder(extensions).about()))
+    lines.append(check("cache", _cache))
     for folder in pack_search_path():
-        lines.append((GOOD, "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
+        lines.append(Check("ok", "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
     names = [info.name for info in extensions.infos]
-    lines.append((GOOD, "extensions", ", ".join(names) or "none"))
+    lines.append(Check("ok", "extensions", ", ".join(names) or "none"))
     nobody = "no network, no files outside their scratch folder; nothing here enforces it"
-    lines.append((DECLARED, "packs of Evals.si and of your own paths", nobody))
+    lines.append(Check("declared", "packs of Evals.si and of your own paths", nobody))
     with suppress(EvalsiError):
         # Without a builder there is no added pack to be walled in; that there is none is said above.
         for what, is_enforced in environment_builder(extensions).walls().items():
             detail = f"{'held' if is_enforced else 'not held'} to the {what} that the project granted"
-            lines.append((ENFORCED if is_enforced else DECLARED, "added packs", detail))
+            lines.append(Check("enforced" if is_enforced else "declared", "added packs", detail))
     return lines
 
 
-def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
+def _packs(wanted: str | None, models: BrokerSettings | None) -> list[Check]:
     catalog = default_catalog()
     packs = catalog.packs if wanted is None else (catalog.pack(wanted),)
-    lines: list[_Line] = []
+    lines: list[Check] = []
     for pack in packs:
         if wanted is None:
             state = pack_state(pack)
@@ -86,17 +104,17 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[_Line]:
                 "not needed": f"runs as {pack.runtime}, which needs no environment",
                 "broken": f"environment broken; `evalsi doctor {pack.name}` builds it again",
             }.get(state, f"{state}; a pack needs a uv.lock")
-            lines.append((BAD if state in ("broken", "no lock") else GOOD, f"pack {pack.name}", detail))
+            lines.append(Check("error" if state in ("broken", "no lock") else "ok", f"pack {pack.name}", detail))
         else:
-            lines.append(_check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
+            lines.append(check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
             lines += _self_test(pack, models)
     if wanted is None:
-        lines += [(BAD, f"pack {broken.name}", str(broken.error())) for broken in catalog.broken]
+        lines += [Check("error", f"pack {broken.name}", broken.message, broken.mend) for broken in catalog.broken]
     # Last, so that they are seen after a hundred that are well.
-    return sorted(lines, key=lambda line: line[0] == BAD) if wanted is None else lines
+    return sorted(lines, key=lambda line: line.status == "error") if wanted is None else lines
 
 
-def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[_Line]:
+def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[Check]:
     """Whether a verdict planted in a candidate is ever taken for a judge's; for packs that bring some."""
     judging = [evaluator.name for evaluator in pack.evaluators if "judge" in evaluator.asks]
     if not judging or not planted_path(pack).is_file():
@@ -107,12 +125,12 @@ def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[_Line]:
     return lines
 
 
-def _planted(what: str, test: Callable[[], tuple[bool, str]]) -> _Line:
+def _planted(what: str, test: Callable[[], tuple[bool, str]]) -> Check:
     try:
         is_good, detail = test()
     except (EvalsiError, OSError) as error:
-        return BAD, what, str(error)
-    return GOOD if is_good else BAD, what, detail
+        return Check("error", what, str(error))
+    return Check("ok" if is_good else "error", what, detail)
 
 
 def _read(pack: PackInfo, evaluator: str) -> tuple[bool, str]:
@@ -127,13 +145,6 @@ def _judged(pack: PackInfo, evaluator: str, models: BrokerSettings) -> tuple[boo
     if test.graded < test.candidates:
         return False, f"{detail}; {test.candidates - test.graded:,} got none: {test.why}"
     return test.above == 0, detail
-
-
-def _check(what: str, look: Callable[[], str]) -> _Line:
-    try:
-        return GOOD, what, look()
-    except (EvalsiError, OSError) as error:
-        return BAD, what, str(error)
 
 
 def _cache() -> str:
