@@ -11,8 +11,10 @@ import pytest
 
 from evalsi_comparison.baseline import read_baseline
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.baseline import Mean, side
+from evalsi_kernel.gates.baseline import Mean, mark_of, side
+from tests.cli.running import evalsi, write_jsonl
 from tests.kernel.gates.gate_parts import numbers
+from tests.runs.running import executed, write_spec
 
 MANIFEST = {
     "dataset": {"source": "qa.jsonl", "records": 3, "sha256": "00"},
@@ -102,7 +104,7 @@ def test_results_that_are_not_needed_are_not_looked_at(tmp_path: Path) -> None:
 
 def test_the_runs_own_side_is_made_of_the_same_manifest(tmp_path: Path) -> None:
     base = read_baseline(file_of(tmp_path, as_lines(whole_of())), "main.json").side
-    own = side("this run", MANIFEST, [SUMMARY], [], {})
+    own = side("this run", MANIFEST, [SUMMARY], [], {}, asked=mark_of("r1", None, None))
 
     assert own._replace(name="", slices={}) == base._replace(name="", slices={})
 
@@ -153,3 +155,52 @@ def test_a_large_file_is_read_in_memory_that_does_not_grow_with_it(tmp_path: Pat
         tracemalloc.stop()
 
     assert most < 1_000_000
+
+
+# -- recorded answers that are a part of the data ----------------------------------------------------------------------
+
+
+def answered(*outputs: str, question: str = "{}?") -> list[dict[str, Any]]:
+    return [
+        {"id": f"r{number}", "question": question.format(number), "answer": "Oslo", "output": output}
+        for number, output in enumerate(outputs)
+    ]
+
+
+def gated(folder: Path, rows: list[dict[str, Any]], **spec: Any) -> Any:
+    """The gate of a run that replays the data's own outputs, against the folder's main.json."""
+    gate = {"metric": "exact-match", "baseline": "main.json", "max_drop": 0.1, "significant": True}
+    write_spec(folder, {"connector": "replay"}, rows, gates=[gate], **spec)
+    (found,) = executed(folder, fresh=True).gates
+    return found
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_runs_whose_data_hold_other_answers_to_the_same_questions_are_compared(tmp_path: Path, trials: int) -> None:
+    write_spec(tmp_path, {"connector": "replay"}, answered(*["Oslo"] * 8))
+    executed(tmp_path).results.rename(tmp_path / "main.json")
+
+    better = gated(tmp_path, answered(*["Oslo"] * 8), trials=trials)
+    worse = gated(tmp_path, answered(*["Lima"] * 8), trials=trials)
+
+    told = "The data differ, though not in ids, inputs and references."
+    assert (better.verdict, told in better.reason) == ("pass", False)
+    assert (worse.verdict, told in worse.reason) == ("fail", True)
+
+
+def test_answers_that_were_scored_without_a_run_are_a_baseline_too(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "old.jsonl", answered(*["Oslo"] * 8))
+    mapping = ["--map", "input=question", "--map", "reference=answer", "--output", str(tmp_path / "main.json")]
+    assert evalsi("eval", "--data", str(path), "--evaluators", "exact-match", *mapping).code == 0
+
+    assert gated(tmp_path, answered(*["Lima"] * 8)).verdict == "fail"
+
+
+def test_other_questions_of_as_many_records_are_other_data_still(tmp_path: Path) -> None:
+    write_spec(tmp_path, {"connector": "replay"}, answered(*["Oslo"] * 8))
+    executed(tmp_path).results.rename(tmp_path / "main.json")
+
+    found = gated(tmp_path, answered(*["Oslo"] * 8, question="What of {}?"))
+
+    assert found.verdict == "undecided"
+    assert "was scored on other data (8 records, and so here, but their texts differ)" in found.reason

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.gates.baseline import Mean
+from evalsi_kernel.gates.baseline import Mean, mark_of
 from tests.kernel.gates.gate_parts import gate, judged, numbers, passes, side
 
 
@@ -39,7 +39,8 @@ def test_where_less_is_better_a_rise_is_the_drop() -> None:
 @pytest.mark.parametrize(
     ("base", "here", "why"),
     [
-        ({"dataset": ("11", 10)}, {}, "on other data (10 records, and so here, but their texts differ)"),
+        ({"dataset": ("11", 10), "asked": 2}, {}, "on other data (10 records, and so here, but their texts differ)"),
+        ({"dataset": ("11", 10), "asked": None}, {"asked": None}, "on other data (10 records, and so here, but"),
         ({"dataset": ("00", 9)}, {}, "on other data (9 records, here 10)"),
         ({"ref": "core/a@2"}, {}, "by core/a@2, and this run by core/a@1"),
         ({"params": {"x": 1}}, {"params": {"x": 2}}, "with other params"),
@@ -53,6 +54,23 @@ def test_an_unsound_comparison_is_undecided_and_says_why(base: dict[str, Any], h
 
     assert found.verdict == "undecided"
     assert why in found.reason
+
+
+def test_data_that_differ_in_answers_alone_are_compared_and_the_reason_says_so() -> None:
+    spec = gate(baseline="main.json", max_drop=0.02)
+    found = judged(spec, numbers(0.85), base=side({"a": (0.9, 10)}, dataset=("11", 10)), this_run=side())
+
+    assert found.verdict == "fail"
+    assert "0.05 worse than 0.9 in main.json" in found.reason
+    assert found.reason.endswith("The data differ, though not in ids, inputs and references.")
+
+
+def test_a_record_is_marked_by_its_id_input_and_reference_whatever_the_order_of_their_keys() -> None:
+    mark = mark_of("r1", {"json": {"a": 1, "b": 2}}, "x")
+
+    assert mark == mark_of("r1", {"json": {"b": 2, "a": 1}}, "x")
+    others = [("r2", {"json": {"a": 1, "b": 2}}, "x"), ("r1", "a", "x"), ("r1", {"json": {"a": 1, "b": 2}}, ["x"])]
+    assert mark not in [mark_of(*other) for other in others]
 
 
 def test_a_hash_that_nobody_knows_is_no_difference() -> None:

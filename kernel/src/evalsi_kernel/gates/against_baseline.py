@@ -51,6 +51,8 @@ def compared(
     drop = there.mean - mean if summary.higher_is_better is not False else mean - there.mean
     is_worse = drop > max_drop + _rounding(there.mean)
     reason = _difference_told(drop, mean, there.mean, max_drop, base.name)
+    if _is_other(base.dataset[0], cand.dataset[0]):
+        reason += " The data differ, though not in ids, inputs and references."
     if not gate.significant:
         return Comparison("fail" if is_worse else "pass", reason)
     pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level)
@@ -89,7 +91,8 @@ def _thin(gate: GateSpec, there: Mean, name: str) -> str | None:
 def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -> str | None:
     """What differs between the makes of two numbers, so that their difference would say nothing of the target."""
     (base_hash, base_records), (hash_here, records_here) = base.dataset, cand.dataset
-    if base_records != records_here or (base_hash and hash_here and base_hash != hash_here):
+    asks_the_same = base.asked is not None and base.asked == cand.asked
+    if base_records != records_here or (_is_other(base_hash, hash_here) and not asks_the_same):
         here = f"here {records_here}" if base_records != records_here else "and so here, but their texts differ"
         return f"{base.name} was scored on other data ({base_records} records, {here}): make a new one."
     base_ref, base_params = base.evaluators.get(there.evaluator, (None, None))
@@ -101,6 +104,11 @@ def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -
     if summary.judge is not None and base.judge != cand.judge:
         return f"{base.name} was scored with another judge, or another setting of it: make a new baseline."
     return None
+
+
+def _is_other(base_hash: str | None, hash_here: str | None) -> bool:
+    """Whether data are known to be other data."""
+    return bool(base_hash and hash_here and base_hash != hash_here)
 
 
 def _difference_told(drop: float, mean: float, base_mean: float, max_drop: float, name: str) -> str:

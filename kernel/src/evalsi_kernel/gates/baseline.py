@@ -6,9 +6,13 @@ does (`evalsi-comparison`).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+_encode = json.JSONEncoder(sort_keys=True).encode
 
 RecordValues = dict[str, tuple[float, ...]]
 """The values of one metric: record → one for each of its trials that was scored; a pass is 1.0, a failure 0.0."""
@@ -33,6 +37,7 @@ class Measured(NamedTuple):
         slices: (metadata key, value) → the same, of those records.
         values: metric → values by record, of those metrics for which pairs are needed.
         dataset: hash and number of the records, as (sha256, records).
+        asked: the sum of `mark_of` all records: what was asked, whatever was answered; None where nobody looked.
         evaluators: instance → what scored: its ref with the version, and its params.
         judge: the models by their roles, None where there were none.
         level: confidence level of the run's intervals.
@@ -43,6 +48,7 @@ class Measured(NamedTuple):
     slices: Mapping[tuple[str, str], Mapping[str, Mean]]
     values: Mapping[str, RecordValues]
     dataset: tuple[Any, Any]
+    asked: int | None
     evaluators: Mapping[str, tuple[Any, Any]]
     judge: Any
     level: float
@@ -84,6 +90,8 @@ def side(
     summaries: Iterable[Mapping[str, Any]],
     slices: Iterable[Mapping[str, Any]],
     values: Mapping[str, RecordValues],
+    *,
+    asked: int | None = None,
 ) -> Measured:
     """One side, from what a results file says or will say.
 
@@ -93,6 +101,7 @@ def side(
         summaries: of the whole run, as JSON.
         slices: of its parts, as JSON.
         values: metric → values by record, of those metrics for which pairs are needed.
+        asked: the sum of `mark_of` each record in each of its trials; None where nobody looked.
 
     Raises:
         KeyError: something is missing; also TypeError or AttributeError where it is not of the form of a results file.
@@ -105,10 +114,19 @@ def side(
         {(one["by"], one["value"]): _means(one["summaries"]) for one in slices},
         values,
         (dataset["sha256"], dataset["records"]),
+        asked and asked // manifest.get("trials", 1),
         {one["name"]: (one["ref"], one["params"]) for one in manifest["evaluators"]},
         judge and judge["roles"],
         manifest["summary"]["confidence_level"],
     )
+
+
+def mark_of(record_id: str, asked: Any, reference: Any) -> int:
+    """What tells the id, input and reference of a record from others; the marks of all records add up to the data's.
+
+    Answers that were recorded are a part of the data too, and differ between two runs that ask the same.
+    """
+    return int.from_bytes(hashlib.sha256(_encode([record_id, asked, reference]).encode()).digest(), "big")
 
 
 def _means(summaries: Iterable[Mapping[str, Any]]) -> dict[str, Mean]:

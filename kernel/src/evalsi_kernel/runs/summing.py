@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalsi_kernel.broker.settings import PRIMARY
 from evalsi_kernel.extensions.asking import gate_warnings
-from evalsi_kernel.gates.baseline import side
+from evalsi_kernel.gates.baseline import mark_of, side
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
@@ -65,6 +65,7 @@ class Summing:
         )
         self._trials = TrialSums(instances, [gate.metric for gate in spec.gates], spec.trials, level)
         self._paired = PairedValues(prepared.gates.paired_metrics, instances)
+        self._asked = 0
         self._usage = TargetUsage()
 
     def fold(self, progress: Progress, items: Items, scores: RunScores, broker: Broker | None) -> None:
@@ -75,6 +76,8 @@ class Summing:
             self._slices.add(chunk, given)
             self._trials.add(chunk)
             self._paired.add(chunk)
+            if self._prepared.gates.baselines:
+                self._asked += sum(mark_of(one["id"], one.get("input"), one.get("reference")) for one in given)
 
     def complete(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation with all that a run adds, judged by the gates."""
@@ -86,7 +89,9 @@ class Summing:
             summaries,
             facts=manifest,
             slices=slices,
-            this_run=side("this run", manifest, [one.to_dict() for one in summaries], [], self._paired.values),
+            this_run=side(
+                "this run", manifest, [one.to_dict() for one in summaries], [], self._paired.values, asked=self._asked
+            ),
             decided=self._decided,
             trials=self._prepared.spec.trials,
         )

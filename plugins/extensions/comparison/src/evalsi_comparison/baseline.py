@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.gates.baseline import Baseline, RecordValues, side
+from evalsi_kernel.gates.baseline import Baseline, RecordValues, mark_of, side
 
 from .results_lines import ResultsLines
 from .significance import paired_difference
@@ -31,6 +32,12 @@ class _Result(msgspec.Struct):
     scores: list[_Score] = []
 
 
+class _Record(msgspec.Struct):
+    id: str
+    input: Any = None
+    reference: Any = None
+
+
 def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Baseline:
     """Read a results file.
 
@@ -47,7 +54,7 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Baseli
     lines = ResultsLines(path, called, _CODE)
     head, values = lines.head, dict[str, RecordValues]((metric, {}) for metric in paired)
     try:
-        found = side(name, head["manifest"], head["summaries"], head.get("slices") or [], values)
+        found = side(name, head["manifest"], head["summaries"], head.get("slices") or [], values, asked=_asked(lines))
     except KeyError as error:
         raise ConfigError(f"{called} is no results file: it has no {error}.", _MEND, code=_CODE) from error
     except (TypeError, AttributeError) as error:
@@ -56,6 +63,16 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Baseli
     if values:
         _read_values(lines, values)
     return Baseline(found, paired_difference)
+
+
+def _asked(lines: ResultsLines) -> int:
+    """The sum of the marks of all records, each in each of its trials."""
+    decode = msgspec.json.Decoder(_Record).decode
+    try:
+        records = map(decode, lines.elements("records"))
+        return sum(mark_of(one.id, one.input, one.reference) for one in records)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise lines.damaged("one of its records", error) from error
 
 
 def _read_values(lines: ResultsLines, values: dict[str, RecordValues]) -> None:
