@@ -17,6 +17,7 @@ import httpx2
 from evalsi_kernel.broker.connector import ProviderError
 
 from .failure import failure
+from .status import PROXY_LOGIN, proxy_login
 from .who import Who
 
 _RETRY = "Try again later."
@@ -42,6 +43,8 @@ def connection_error(cause: BaseException, who: Who) -> ProviderError:
         map(_closed, chain)
     ):
         return failure("provider.timeout", f"{who} did not take the connection in time.", check)
+    if any(isinstance(one, aiohttp.ClientHttpProxyError) and one.status == PROXY_LOGIN for one in chain):
+        return proxy_login(f"{who} did not answer: the proxy wants a login ({PROXY_LOGIN}).")
     if any(isinstance(one, httpx2.DecodingError | aiohttp.ClientResponseError) for one in chain):
         said = who.quoted(str(cause))
         return failure("provider.bad_reply", f"{who} answered with what is no HTTP: {said}.", check)
@@ -54,6 +57,8 @@ def connection_error(cause: BaseException, who: Who) -> ProviderError:
 
 
 def _check(who: Who) -> str:
+    if who.proxy:
+        return f"Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name {who.address.host} in NO_PROXY to go without."
     return f"Check {who.flag('base-url')}, and that the server runs and can be reached from here."
 
 
@@ -78,6 +83,8 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
 
 def _address(cause: BaseException, who: Who) -> ProviderError | None:
     if isinstance(cause, socket.gaierror):
+        if who.proxy:
+            return failure("provider.connection", f"No address is known for {who}, or for the proxy.", _check(who))
         said = f"The name {who.address.host} of {who} leads to no address."
         return failure("provider.connection", said, f"Check {who.flag('base-url')}, and the network.")
     if not isinstance(cause, OSError):

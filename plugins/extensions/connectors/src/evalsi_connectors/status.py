@@ -17,6 +17,7 @@ from .who import Who
 
 OVERLOADED = 529
 """Of Anthropic: too many calls of all its users; fewer calls help as with 429."""
+PROXY_LOGIN = 407
 _QUOTA = re.compile(
     r"(?i)insufficient_quota|billing_error|billing_hard_limit|spend_limit|"
     r"credit balance is too low|insufficient balance"
@@ -53,6 +54,8 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
         named = who.flag("api-key-env")
         mend = f"Pay in credit or raise the limit of the account, or name the key of another with {named}."
         return failure("provider.quota", message, mend, is_final=True)
+    if status == PROXY_LOGIN:
+        return proxy_login(message)
     if status in (401, 403):
         key = "the key" if who.key else "a key (none was sent)"
         named = who.flag("api-key-env")
@@ -63,6 +66,12 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
     if status == 501:
         return failure("provider.unsupported", message, "Name another model or provider.")
     return failure("provider.bad_request", message, _mend_bad_request(status, refusal, who))
+
+
+def proxy_login(message: str) -> ProviderError:
+    """The error where a proxy, and not the provider, wants to know who calls."""
+    mend = "Write the user and the password that it wants into the proxy's variable: http://USER:PASSWORD@HOST:PORT."
+    return failure("provider.auth", message, mend, is_final=True)
 
 
 def _code_for_later(status: int, refusal: Refusal, wait_s: float | None) -> str:

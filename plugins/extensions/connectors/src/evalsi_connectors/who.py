@@ -13,6 +13,7 @@ from evalsi_kernel.broker.connector import ConnectorSettings, Kind
 
 from .address import Address, read_address
 from .key import Key, find_key, redact
+from .proxies import proxy_before
 from .saying import said_with
 
 _MAX_CHARS = 400
@@ -37,8 +38,9 @@ class Home(NamedTuple):
     usual_path: str = "/v1"
 
     def who(self, settings: ConnectorSettings) -> Who:
-        """The model that settings name; raises `ConfigError` where its key is missing or its base URL is none."""
+        """The model that settings name; raises `ConfigError` where its key is missing, or an address is none."""
         address = read_address(settings.base_url or self.base_url, self.host, settings.kind)
+        proxy_before(address.root)  # One that is no address is told before any call.
         key = find_key(settings.api_key_env, self.usual_key, is_at_home=address.is_home, kind=settings.kind)
         return Who(self.provider, settings.model, address, key, self.usual_path, settings.kind)
 
@@ -63,7 +65,13 @@ class Who(NamedTuple):
     kind: Kind = "judge"
 
     def __str__(self) -> str:
-        return f"{self.provider} at {self.address.root}"
+        through = f", through the proxy {self.proxy}" if self.proxy else ""
+        return f"{self.provider} at {self.address.root}{through}"
+
+    @property
+    def proxy(self) -> str | None:
+        """The proxy of the environment that calls go through."""
+        return proxy_before(self.address.root)
 
     @property
     def identity(self) -> Mapping[str, str]:
