@@ -9,8 +9,8 @@ import pytest
 
 from evalsi_connectors.messages_reply import message_tokens
 from evalsi_connectors.messages_request import takes
-from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Tokens
-from tests.connectors.calling import ANTHROPIC, VERDICT, asked, failed, replied
+from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Reply, Tokens
+from tests.connectors.calling import ANTHROPIC, VERDICT, asked, calls, failed, replied, settings
 from tests.providers import KEY, MODEL, Answer, Provider, Request, faults, fixed
 from tests.providers.faults import Page
 
@@ -207,3 +207,19 @@ def test_the_sdk_makes_no_second_call_by_itself() -> None:
         failed(server, asked(), ANTHROPIC)
 
         assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("thinking", "sent_as"),
+    [
+        ({"mode": "adaptive"}, {"type": "adaptive"}),
+        ({"mode": "disabled"}, {"type": "disabled"}),
+        ({"mode": "enabled", "budget_tokens": 2048}, {"type": "enabled", "budget_tokens": 2048}),
+    ],
+)
+def test_how_a_model_thinks_is_said_as_the_api_has_it(thinking: dict[str, Any], sent_as: dict[str, Any]) -> None:
+    with Provider(fixed("said")) as provider:
+        [reply] = calls(settings(provider.root_url, ANTHROPIC, options={"thinking": thinking}), asked())
+        assert provider.requests[-1].body["thinking"] == sent_as
+    assert isinstance(reply, Reply)
+    assert reply.text == "said"

@@ -10,6 +10,7 @@ from tests.providers.answers import Answer
 from tests.providers.faults import Change, Status
 from tests.providers.requests import Request
 from tests.providers.rules import Rules
+from tests.providers.streams import anthropic_stream
 from tests.providers.strict_schemas import anthropic_fault
 
 REQUEST_ID: Final = "request-id"
@@ -70,8 +71,8 @@ def objection(request: Request, rules: Rules) -> Status | None:
         return Status(404, f"model: {request.model}")
     if type(body.get("max_tokens")) is not int or body["max_tokens"] < 1:
         return _wrong("max_tokens: a whole number from 1 is required")
-    if body.get("stream"):
-        return _wrong("stream: this server does not stream")
+    if body.get("stream") not in {None, True, False}:
+        return _wrong("stream: true or false is required")
     return (
         _message_objection(body.get("messages"))
         or _thinking_objection(body)
@@ -189,6 +190,11 @@ def _object(text: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def in_pieces(_: Request, body: dict[str, Any]) -> bytes:
+    """The body of a message, streamed."""
+    return anthropic_stream(body)
 
 
 def models(rules: Rules) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 import struct
@@ -90,6 +91,11 @@ def reply(request: Request, answer: Answer, change: Change | None = None) -> dic
     if change in {"no_choices", "no_usage"}:
         del body["data" if change == "no_choices" else "usage"]
     return body
+
+
+def in_pieces(_: Request, body: dict[str, Any]) -> bytes:
+    """Vectors are not streamed, whatever is asked for."""
+    return json.dumps(body).encode()
 
 
 def _cut(vector: Vector, dimensions: Any) -> Vector:

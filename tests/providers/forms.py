@@ -34,6 +34,9 @@ class Form(Protocol):
     def reply(self, request: Request, answer: Answer, change: Change | None = None) -> dict[str, Any]:
         """The body of a good answer, or of one without a part of it."""
 
+    def in_pieces(self, request: Request, body: dict[str, Any]) -> bytes:
+        """The body as it is streamed."""
+
 
 CALLS: Final[Mapping[str, Form]] = {
     "/v1/chat/completions": openai_api,

@@ -9,6 +9,7 @@ from tests.providers.answers import Answer
 from tests.providers.faults import Change, Status
 from tests.providers.requests import Request
 from tests.providers.rules import Rules
+from tests.providers.streams import openai_stream
 from tests.providers.strict_schemas import openai_fault
 
 REQUEST_ID: Final = "x-request-id"
@@ -73,8 +74,10 @@ def objection(request: Request, rules: Rules) -> Status | None:
         role = message.get("role") if isinstance(message, dict) else None
         if role not in ROLES:
             return Status(400, f"The role {role!r} is not known.", "invalid_value", f"messages[{place}].role")
-    if request.body.get("stream") or request.body.get("n") not in {None, 1}:
-        return Status(400, "This server gives one answer a request, and does not stream.", "unsupported_value")
+    if request.body.get("n") not in {None, 1}:
+        return Status(400, "This server gives one answer a request.", "unsupported_value")
+    if "stream_options" in request.body and not request.body.get("stream"):
+        return Status(400, "stream_options goes with stream only.", "invalid_value", "stream_options")
     if "max_tokens" in request.body and "max_completion_tokens" in request.body:
         return Status(400, "Set one of max_tokens and max_completion_tokens.", "invalid_parameter_combination")
     return format_objection(request, rules.formats)
@@ -131,6 +134,12 @@ def reply(request: Request, answer: Answer, change: Change | None = None) -> dic
     if change in {"no_choices", "no_usage"}:
         del body["choices" if change == "no_choices" else "usage"]
     return body
+
+
+def in_pieces(request: Request, body: dict[str, Any]) -> bytes:
+    """The body of a completion, streamed."""
+    options = request.field("stream_options") or {}
+    return openai_stream(body, tells_usage=bool(options.get("include_usage")))
 
 
 def models(rules: Rules) -> dict[str, Any]:

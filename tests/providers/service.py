@@ -17,6 +17,7 @@ from tests.providers.limits import Meter
 from tests.providers.misbehaviour import JSON, cut_off
 from tests.providers.requests import Request
 from tests.providers.sightings import Sightings
+from tests.providers.streams import EVENTS
 
 SEEN: Final = "/seen"
 BATCH_PATHS: Final = (openai_batches.FILES, openai_batches.BATCHES, anthropic_batches.BATCHES)
@@ -80,22 +81,31 @@ class Service:
         fault = await _waited(planned(self._conduct.faults, request.number))
         if fault is not None:
             spoken = speak(form, request, unfaulted(request), fault)
-            return await self._respond(http, form, spoken, fault)
+            return await self._respond(http, form, spoken, fault, request=request)
         try:
             answer, fault = consider(request, self._conduct)
         except Exception as failure:  # noqa: BLE001 - the test's own function may fail in any way; the test hears of it
             return self._broken(form, failure)
         fault = await _waited(fault)
-        return await self._respond(http, form, speak(form, request, answer, fault), fault)
+        return await self._respond(http, form, speak(form, request, answer, fault), fault, request=request)
 
     async def _respond(
-        self, http: web.BaseRequest, form: Form, spoken: Spoken, fault: Fault | None, content_type: str = JSON
+        self,
+        http: web.BaseRequest,
+        form: Form,
+        spoken: Spoken,
+        fault: Fault | None,
+        *,
+        request: Request | None = None,
+        content_type: str = JSON,
     ) -> web.StreamResponse:
         if isinstance(fault, Page):
             return web.Response(status=fault.status, body=fault.body, content_type=fault.content_type)
         if spoken.failed:
             return self._failed(form, spoken.failed)
         body = spoken.body if isinstance(spoken.body, bytes) else _dump(spoken.body)
+        if request is not None and request.field("stream") and isinstance(spoken.body, dict):
+            body, content_type = form.in_pieces(request, spoken.body), EVENTS
         if isinstance(fault, Cut):
             return await cut_off(http, fault, body, self.released)
         return _sent(body, content_type=content_type, headers={form.REQUEST_ID: self._seen.request_id()})
@@ -122,7 +132,8 @@ class Service:
             return self._broken(form, failure)
         if told is None or isinstance(told, Status):
             return self._failed(form, told or _nowhere(request))
-        return await self._respond(http, form, Spoken(told), fault, LINES if isinstance(told, bytes) else JSON)
+        kind = LINES if isinstance(told, bytes) else JSON
+        return await self._respond(http, form, Spoken(told), fault, content_type=kind)
 
     def _broken(self, form: Form, failure: Exception) -> web.Response:
         self._seen.failures.append(failure)

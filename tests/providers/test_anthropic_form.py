@@ -119,7 +119,7 @@ def test_an_unknown_model_gives_404(provider: Provider) -> None:
         ({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "{"}]}, "messages"),
         ({"seed": 1}, "seed"),
         ({"temperature": 1.5}, "temperature"),
-        ({"stream": True}, "stream"),
+        ({"stream": "yes"}, "stream"),
         ({"output_config": {"effort": "extreme"}}, "output_config.effort"),
         ({"thinking": {"type": "deep"}}, "thinking.type"),
         ({"thinking": {"type": "enabled", "budget_tokens": 100}}, "thinking.budget_tokens"),

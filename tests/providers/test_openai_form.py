@@ -95,7 +95,7 @@ def test_an_unknown_model_gives_404(provider: Provider) -> None:
         ({"model": MODEL, "messages": []}, "messages"),
         ({"model": MODEL, "messages": [{"role": "judge", "content": "x"}]}, "messages[0].role"),
         (chat_body(max_tokens=1, max_completion_tokens=1), None),
-        (chat_body(stream=True), None),
+        (chat_body(stream_options={"include_usage": True}), "stream_options"),
         (chat_body(n=2), None),
         (chat_body(response_format={"type": "json_schema"}), "response_format.json_schema.name"),
         ([], None),

@@ -6,12 +6,14 @@ It must not know HTTP, nor any provider.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
 from evalsi_protocol.errors import Blame, Retry, WireError
 
 Kind = Literal["judge", "embed", "target"]
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
 class ConnectorSettings(NamedTuple):
@@ -25,6 +27,7 @@ class ConnectorSettings(NamedTuple):
         timeout_s: how long one call may take.
         max_connections: calls that may be in flight at once.
         kind: what it is asked for; a judge and an embedding model are named by flags, a run's target by its spec.
+        options: what else is said that this connector alone knows, such as how a model of Anthropic thinks.
     """
 
     provider: str
@@ -34,6 +37,7 @@ class ConnectorSettings(NamedTuple):
     timeout_s: float = 120.0
     max_connections: int = 256
     kind: Kind = "judge"
+    options: Mapping[str, Any] = NO_OPTIONS
 
 
 class ProviderError(Exception):

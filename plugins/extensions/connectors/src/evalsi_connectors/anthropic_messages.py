@@ -5,7 +5,7 @@ It retries nothing, caches nothing and judges no reply. The SDK is imported with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -17,14 +17,16 @@ from evalsi_kernel.broker.connector import ConnectorSettings
 
 from .anthropic_batches import MAX_ASKS, SETTINGS, AnthropicBatches, refuse_seed, whole_answer
 from .batch_door import BatchDoor
-from .chat_reply import read_object
+from .chat_reply import read_object, without_error
 from .dialect import OLD_NAME, Dialect, Rung
 from .failure import failure
 from .messages_reply import message_of
 from .messages_request import messages_request, sdk_arguments, takes
+from .messages_stream import message_of_stream
 from .refusal import Refusal, read_refusal
+from .server_events import is_streamed
 from .status import status_error
-from .transport import Turns, open_client
+from .transport import Answer, Turns, open_client
 from .unsupported import refused_setting
 from .who import Home, Who
 
@@ -47,6 +49,7 @@ class AnthropicMessages(BatchDoor):
         self._who = HOME.who(settings)
         self.identity = self._who.identity
         self._model = settings.model
+        self._options = settings.options
         # Every model has the same name for it; which of them takes a schema is seen with the first call.
         self._dialect = Dialect(OLD_NAME, (Rung.STRICT, Rung.OBJECT, Rung.TEXT))
         self._turns = Turns(settings, self._who, anthropic.APIConnectionError)
@@ -60,12 +63,11 @@ class AnthropicMessages(BatchDoor):
             rung = self._rung(ask)
             tried = {rung}
             while True:
-                body = messages_request(self._model, ask, rung)
+                body = messages_request(self._model, ask, rung, self._options)
                 send = partial(self._client.messages.with_raw_response.create, **sdk_arguments(body))
                 answer = await self._turns.take(partial(whole_answer, send))
                 if answer.is_success:
-                    found = read_object(answer.content, answer.headers, self._who)
-                    reply = message_of(found, self._who, rung.form)
+                    reply = message_of(self._message(answer), self._who, rung.form)
                     self._dialect.works(ask.schema)
                     return reply
                 refusal = read_refusal(answer.content) if answer.status == 400 else Refusal("")
@@ -89,6 +91,11 @@ class AnthropicMessages(BatchDoor):
     async def close(self) -> None:
         """Let go of connections."""
         await self._client.close()
+
+    def _message(self, answer: Answer) -> Mapping[str, Any]:
+        if self._options.get("stream") and is_streamed(answer.content):
+            return without_error(message_of_stream(answer.content, self._who), answer.headers, self._who)
+        return read_object(answer.content, answer.headers, self._who)
 
     def _rung(self, ask: Ask) -> Rung:
         rung = self._dialect.way(ask.schema).rung

@@ -48,6 +48,11 @@ def read_object(content: bytes, headers: Mapping[str, str], who: Who) -> Mapping
         # Where it is no JSON at all, what came says more than the place at which it stopped being JSON.
         why = f" ({trouble})" if content.lstrip().startswith((b"{", b"[")) else ""
         raise bad_reply(who, f"{who} answered with {who.excerpt(content)}, which is no reply of its API{why}.")
+    return without_error(body, headers, who)
+
+
+def without_error(body: Mapping[str, Any], headers: Mapping[str, str], who: Who) -> Mapping[str, Any]:
+    """The object; raises the error that stands in it instead of an answer."""
     if body.get("error"):
         raise _error_within(body, headers, who)
     return body

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from evalsi_kernel.broker.ask import Ask
 
 from .dialect import Rung, Way
+
+STREAM_OPTIONS: Final = "stream_options"
 
 
 def chat_request(model: str, ask: Ask, way: Way) -> dict[str, Any]:
@@ -27,6 +29,11 @@ def chat_request(model: str, ask: Ask, way: Way) -> dict[str, Any]:
     if ask.schema is not None:
         _add_form(body, ask.schema, way.rung)
     return body
+
+
+def streamed(body: dict[str, Any], *, tells_usage: bool) -> dict[str, Any]:
+    """The body of a call whose answer comes in pieces, the last of which tells what it took where the server can."""
+    return {**body, "stream": True} | ({STREAM_OPTIONS: {"include_usage": True}} if tells_usage else {})
 
 
 def _add_form(body: dict[str, Any], schema: Mapping[str, Any], rung: Rung) -> None:

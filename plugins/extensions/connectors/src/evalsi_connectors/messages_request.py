@@ -12,6 +12,7 @@ from typing import Any, Final
 from anthropic import transform_schema
 
 from evalsi_kernel.broker.ask import Ask
+from evalsi_kernel.broker.connector import NO_OPTIONS
 
 from .chat_request import with_schema
 from .dialect import Rung
@@ -21,8 +22,15 @@ TOOL: Final = "reply"
 _VERSION_WITH_TEMPERATURE: Final = {"anthropic-version": "2023-06-01"}
 
 
-def messages_request(model: str, ask: Ask, rung: Rung) -> dict[str, Any]:
-    """The body, as plain values; what is not set is left to the provider."""
+def messages_request(model: str, ask: Ask, rung: Rung, options: Mapping[str, Any] = NO_OPTIONS) -> dict[str, Any]:
+    """The body, as plain values; what is not set is left to the provider.
+
+    Args:
+        model: that is asked.
+        ask: what is asked.
+        rung: how a structure is asked for.
+        options: `thinking`, with its `mode` and perhaps `budget_tokens`; `stream`, for an answer in pieces.
+    """
     messages = [{"role": one["role"], "content": one["content"]} for one in ask.messages]
     if ask.schema is not None and rung is Rung.TEXT:
         messages = with_schema(messages, ask.schema)
@@ -43,6 +51,11 @@ def messages_request(model: str, ask: Ask, rung: Rung) -> dict[str, Any]:
     if ask.schema is not None and rung is Rung.OBJECT:
         body["tools"] = [{"name": TOOL, "description": "Gives the answer.", "input_schema": dict(ask.schema)}]
         body["tool_choice"] = {"type": "tool", "name": TOOL}
+    if (thinking := options.get("thinking")) is not None:
+        budget = thinking.get("budget_tokens")
+        body["thinking"] = {"type": thinking["mode"]} | ({} if budget is None else {"budget_tokens": budget})
+    if options.get("stream"):
+        body["stream"] = True
     return body
 
 

@@ -15,12 +15,14 @@ from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 
 from .address import Address
 from .batch_door import BatchDoor
-from .chat_reply import read_chat_reply
-from .chat_request import chat_request
+from .chat_reply import read_chat_reply, reply_of, without_error
+from .chat_request import STREAM_OPTIONS, chat_request, streamed
+from .chat_stream import chat_of_stream
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
 from .embedding import embedding_request, read_embeddings
 from .openai_batches import MAX_ASKS, SETTINGS, OpenAIBatches
 from .refusal import Refusal, read_refusal
+from .server_events import is_streamed
 from .status import status_error
 from .transport import Answer, Caller
 from .unsupported import refused_setting
@@ -50,6 +52,8 @@ class OpenAICompatible(BatchDoor):
         self._who = HOME.who(settings)
         self.identity = self._who.identity
         self._model = settings.model
+        self._streams = bool(settings.options.get("stream"))
+        self._tells_usage = True
         self._dialect = first_dialect(self._who.address)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._who.key is not None:
@@ -63,12 +67,17 @@ class OpenAICompatible(BatchDoor):
             way = self._dialect.way(ask.schema)
             tried = {way}
             while True:
-                answer = await self._send(ask, way)
+                tells_usage = self._tells_usage
+                answer = await self._send(ask, way, tells_usage=tells_usage)
                 if answer.is_success:
-                    reply = read_chat_reply(answer.content, answer.headers, self._who, way.rung.form)
+                    reply = self._read(answer, way)
                     self._dialect.works(ask.schema)
                     return reply
                 refusal = read_refusal(answer.content) if answer.status in (400, 422) else Refusal("")
+                if self._streams and tells_usage and refusal.is_unsupported and refusal.names(STREAM_OPTIONS):
+                    # An older server streams, and does not tell what it took: that is then unknown.
+                    self._tells_usage = False
+                    continue
                 way = self._dialect.next_way(way, refusal, ask.schema)
                 if way in tried:
                     raise refused_setting(ask, refusal, self._who, SETTINGS) or self._failed(answer)
@@ -88,8 +97,16 @@ class OpenAICompatible(BatchDoor):
         """Let go of connections."""
         await self._caller.close()
 
-    async def _send(self, ask: Ask, way: Way) -> Answer:
+    def _read(self, answer: Answer, way: Way) -> Reply:
+        if not (self._streams and is_streamed(answer.content)):
+            return read_chat_reply(answer.content, answer.headers, self._who, way.rung.form)
+        body = without_error(chat_of_stream(answer.content, self._who), answer.headers, self._who)
+        return reply_of(body, answer.headers, self._who, way.rung.form)
+
+    async def _send(self, ask: Ask, way: Way, *, tells_usage: bool) -> Answer:
         body = chat_request(self._model, ask, way)
+        if self._streams:
+            body = streamed(body, tells_usage=tells_usage)
         return await self._caller.post("/chat/completions", json.dumps(body).encode())
 
     def _failed(self, answer: Answer) -> ProviderError:
