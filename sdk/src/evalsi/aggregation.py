@@ -45,7 +45,9 @@ class Aggregation:
         try:
             if not self._states:
                 raise Skip("no record could be observed")
-            scores = scores_of(aggregate_states(self._opened, self._states))
+            result = aggregate_states(self._opened, self._states)
+            self._opened.check_result(result)
+            scores = scores_of(result)
             check_travels(scores, "score")
         except FAULTS as error:
             _, _, kind, payload = failed(0, 0, self._opened, error)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi.definition import Definition
 from evalsi.judging import AskError, JudgeReply
+from evalsi.promise import Promise, promise_of
 from evalsi.record import Record
 from evalsi.score import MissingField, ScoreError
 from evalsi.signatures import arguments_of, is_async
@@ -21,12 +22,21 @@ if TYPE_CHECKING:
 
 
 class Opened(NamedTuple):
-    """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params."""
+    """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params.
+
+    `promise` is what the code says that it returns, as a result of a record or of the whole.
+    """
 
     definition: Definition
     score: Callable[[Record], Any]
     is_async: bool
     instance: Any
+    promise: Promise | None = None
+
+    def check_result(self, result: Any) -> None:
+        """See that a result is of a kind that the code says that it returns; raises `ScoreError`."""
+        if self.promise is not None and type(result) not in self.promise.types:
+            self.promise.check(result)
 
     def check_needs(self, record: Record) -> None:
         """Skip a record that lacks a declared field; raises `MissingField`."""
@@ -48,11 +58,15 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
     if isinstance(target, type):
         instance: Any = target(**params)
         if hasattr(instance, "plan"):
-            return Opened(definition, _planned(instance, context), True, instance)
-        method = instance.observe if definition.scope == "dataset" else instance.score
-        return Opened(definition, _with_context(method, context), is_async(method), instance)
+            return Opened(definition, _planned(instance, context), True, instance, promise_of(instance.reduce))
+        if definition.scope == "dataset":
+            scoring, promising = instance.observe, getattr(instance, "combine", None) or instance.aggregate
+        else:
+            scoring = promising = instance.score
+        scored = _with_context(scoring, context)
+        return Opened(definition, scored, is_async(scoring), instance, promise_of(promising))
     bound = partial(target, **params) if params else target
-    return Opened(definition, _with_context(bound, context), is_async(target), None)
+    return Opened(definition, _with_context(bound, context), is_async(target), None, promise_of(target))
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:

@@ -33,7 +33,9 @@ class MissingField(Skip):
 
 
 class ScoreError(ValueError):
-    """What an evaluator returned is not a score."""
+    """What an evaluator returned is not a score; `mend` says what to do."""
+
+    mend = "Return a Score with a finite value."
 
 
 class Score:
@@ -87,7 +89,7 @@ class Score:
             wire["confidence"] = _share("confidence", confidence)
         if metadata is not None:
             if not isinstance(metadata, dict):
-                raise ScoreError(f"metadata is {_shown(metadata)}, which is not a dict.")
+                raise ScoreError(f"metadata is {shown(metadata)}, which is not a dict.")
             wire["metadata"] = metadata
         if cost_usd is not None:
             wire["cost_usd"] = finite(cost_usd, "cost_usd")
@@ -223,7 +225,7 @@ def _wires(scores: Sequence[Any]) -> list[dict[str, Any]]:
     names = set()
     for score in scores:
         if not isinstance(score, Score):
-            raise ScoreError(f"The evaluator returned a list with {_shown(score)}, which is not a Score.")
+            raise ScoreError(f"The evaluator returned a list with {shown(score)}, which is not a Score.")
         wires.append(score._wire)
         names.add(score._wire.get("name"))
     if len(names) < len(wires):
@@ -236,7 +238,7 @@ def _no_score(result: Any) -> ScoreError:
         # Python warns of a coroutine that nobody awaited; this sentence says more.
         getattr(result, "close", lambda: None)()
         return ScoreError("The evaluator returned something to await; write it as `async def`.")
-    return ScoreError(f"The evaluator returned {_shown(result)}, which is no score; {_EXPECTED}.")
+    return ScoreError(f"The evaluator returned {shown(result)}, which is no score; {_EXPECTED}.")
 
 
 def _number(value: Any, what: str) -> float:
@@ -244,20 +246,20 @@ def _number(value: Any, what: str) -> float:
     if isinstance(plain, bool):
         raise ScoreError(f"{what} is {plain}, which is not a number; a pass or fail goes into passed.")
     if isinstance(plain, (str, bytes)):
-        raise ScoreError(f"{what} is {_shown(plain)}, which is not a number.")
+        raise ScoreError(f"{what} is {shown(plain)}, which is not a number.")
     try:
         return float(plain)
     except OverflowError:
         raise ScoreError(f"{what} is an integer too large for a float.") from None
     except (TypeError, ValueError):
-        raise ScoreError(f"{what} is {_shown(plain)}, which is not a number.") from None
+        raise ScoreError(f"{what} is {shown(plain)}, which is not a number.") from None
 
 
 def _truth(value: Any) -> bool:
     plain = _plain(value)
     if isinstance(plain, bool):
         return plain
-    raise ScoreError(f"passed is {_shown(value)}, which is not True or False.")
+    raise ScoreError(f"passed is {shown(value)}, which is not True or False.")
 
 
 def _text(what: str, value: Any) -> str:
@@ -266,7 +268,7 @@ def _text(what: str, value: Any) -> str:
     if isinstance(value, str):
         # Of a text-like enum its value, where str() would give its name.
         return str.__str__(value)
-    raise ScoreError(f"{what} is {_shown(value)}, which is not text.")
+    raise ScoreError(f"{what} is {shown(value)}, which is not text.")
 
 
 def _share(what: str, value: Any) -> float:
@@ -287,7 +289,7 @@ def _plain(value: Any) -> Any:
         return value
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as an error names it, never too long."""
     try:
         text = repr(value)

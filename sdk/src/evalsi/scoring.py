@@ -6,7 +6,7 @@ Whatever an evaluator raises becomes an outcome here; only what ends a process l
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf, isfinite
 from time import monotonic
 from typing import Any
@@ -72,7 +72,7 @@ def score_records(
     all_needs = {need for _, opened in sessions for need in opened.definition.needs}
     columns = [column.outcomes for column in buffer.open_columns([number for number, _ in sessions])]
     prepared = [
-        (number, opened, opened.score, VERDICT_KEYS if opened.definition.scope == "record" else {}, outcomes.append)
+        (number, opened, opened.score, _verdicts(opened), outcomes.append)
         for (number, opened), outcomes in zip(sessions, columns, strict=True)
     ]
     oldest: list[Any] = columns[0] if columns else []
@@ -110,13 +110,23 @@ def score_records(
     return True
 
 
+def _verdicts(opened: Opened) -> Collection[type]:
+    """The types of results that are verdicts by themselves."""
+    if opened.definition.scope != "record":
+        return ()
+    return VERDICT_KEYS if opened.promise is None else VERDICT_KEYS.keys() & opened.promise.types
+
+
 def _settled(
     session: int, index: int, opened: Opened, result: Any, *, took_s: float, slow_s: float
 ) -> Item | Bare | bool | float:
     """What stands for a result in its session's column: the verdicts alone where there is nothing else to say."""
     if took_s >= slow_s:
         return timed(outcome(session, index, opened, result), took_s)
-    bare = bare_verdicts(result) if opened.definition.scope == "record" else None
+    if opened.definition.scope == "dataset":
+        return outcome(session, index, opened, result)
+    opened.check_result(result)
+    bare = bare_verdicts(result)
     return outcome(session, index, opened, result) if bare is None else bare
 
 
@@ -148,6 +158,7 @@ def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
     if opened.definition.scope == "dataset":
         check_travels(result, "state")
         return [session, index, STATE, {"state": result}]
+    opened.check_result(result)
     scores = scores_of(result)
     for score in scores:
         # A plain score has a name and a value that were checked when it was made.
@@ -164,7 +175,7 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
         return [session, index, ERROR, error.error.to_body()]
     name = opened.definition.name
     if isinstance(error, ScoreError):
-        wire = WireError("pack.bad_score", f"{name}: {error}", "Return a Score with a finite value.")
+        wire = WireError("pack.bad_score", f"{name}: {error}", error.mend)
     else:
         import traceback  # Here and in the rest of the package: what only a fault needs, no start waits for.
 

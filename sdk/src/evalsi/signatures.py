@@ -7,6 +7,7 @@ function. It must not know what an argument means.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, Literal, NamedTuple
 
@@ -38,6 +39,19 @@ def arguments_of(target: Callable[..., Any]) -> dict[str, Argument]:
         return _as_inspect_says(target)
     names = list(_own_arguments(function).values())
     return {one.name: one for one in names[type(target) is MethodType :]}
+
+
+def returned_by(target: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
+    """What a callable's own code says that it returns, or `EMPTY`, and the names among which that is to be read.
+
+    What is wrapped says what the function within returns, which need not be what comes out.
+    """
+    while isinstance(target, partial):
+        target = target.func
+    function = _plain_function(target) or _plain_function(type(target).__call__)
+    if function is None:
+        return EMPTY, {}
+    return function.__annotations__.get("return", EMPTY), function.__globals__
 
 
 def is_async(target: Any) -> bool:
