@@ -23,7 +23,8 @@ def failed_through(url: str, provider: str) -> ProviderError:
     return result
 
 
-@pytest.mark.filterwarnings("ignore:BasicAuth is deprecated")  # The transport's own call of its library.
+# Of the transport, which speaks to its library in an older way.
+@pytest.mark.filterwarnings("ignore:BasicAuth is deprecated", "ignore:The .proxy_auth. parameter is deprecated")
 @pytest.mark.parametrize("provider", BOTH)
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_is_not_there_is_named_and_its_password_is_not(
