@@ -49,6 +49,20 @@ STUDENT = [
 ]
 
 
+# scipy 1.17.1: scipy.stats.t.isf((1 - level) / 2, df)
+BETWEEN_WHOLE_NUMBERS = [
+    (0.95, 1.0001, 12.703202820451473),
+    (0.95, 1.5, 6.016663104427929),
+    (0.95, 2.7, 3.3921483831737507),
+    (0.8, 2.5, 1.7302509288071766),
+    (0.99, 17.3, 2.892027641127293),
+    (0.9999, 3.9, 16.2382125885884),
+    (0.95, 300.1, 1.9679003552906822),
+    (0.9999, 999.5, 3.9063516449295097),
+    (0.95, 5000.5, 1.9604385042432446),
+]
+
+
 @pytest.mark.parametrize(("level", "expected"), NORMAL)
 def test_the_normal_critical_value_agrees_with_scipy(level: float, expected: float) -> None:
     assert z_critical(level) == pytest.approx(expected, rel=1e-12)
@@ -58,6 +72,11 @@ def test_the_normal_critical_value_agrees_with_scipy(level: float, expected: flo
 def test_the_t_critical_value_agrees_with_scipy_from_one_to_ten_million_degrees_of_freedom(
     level: float, df: int, expected: float
 ) -> None:
+    assert t_critical(level, df) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(("level", "df", "expected"), BETWEEN_WHOLE_NUMBERS)
+def test_degrees_of_freedom_need_not_be_whole(level: float, df: float, expected: float) -> None:
     assert t_critical(level, df) == pytest.approx(expected, rel=1e-10)
 
 

@@ -69,8 +69,10 @@ class Moments:
         """The mean; None without values, or where their sum went beyond the largest float."""
         if not self.n or self._overflowed:
             return None
-        # Rounding may carry the quotient past the range of the values by one digit; -0.0 becomes 0.0.
-        return min(max(math.fsum(self._sum_parts) / self.n, self.low), self.high) + 0.0
+        # Rounded once, at the end: 0.1, 0.2 and 0.3 have a mean of 0.2, which their rounded sum has not.
+        ratios = [part.as_integer_ratio() for part in self._sum_parts]
+        whole = max((denominator for _, denominator in ratios), default=1)
+        return sum(numerator * (whole // denominator) for numerator, denominator in ratios) / (whole * self.n)
 
     @property
     def variance(self) -> float | None:

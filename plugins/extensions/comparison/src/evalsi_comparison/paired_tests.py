@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalsi_kernel.scores.clusters import ClusterSums
-from evalsi_kernel.scores.intervals import Interval, IntervalMethod, clustered_t, student_t
+from evalsi_kernel.scores.intervals import Interval, IntervalMethod, StandardError, clustered_error
 from evalsi_kernel.scores.moments import Moments
 from evalsi_kernel.scores.student_t import t_critical
 
@@ -83,32 +83,29 @@ def means_tested(
     if not n or size > LARGEST:
         return Tested()
     sums, counts = _units(differences, clusters)
-    units, mean = len(sums), math.fsum(differences) / n
-    bounds = {"minimum": -1.0, "maximum": 1.0} if of_verdicts else {}
+    mean = math.fsum(differences) / n
     spread = max(differences) - min(differences) > _ROUNDING * size
-    usual = _t_interval(differences, sums, counts, level, clustered=clusters is not None) if spread else None
-    if usual is None:
-        return _without_spread(differences, units, mean, level, of_verdicts=of_verdicts, size=size)
-    error = (usual.high - usual.low) / 2 / t_critical(level, units - 1)
-    cut = usual._replace(
-        low=max(usual.low, bounds.get("minimum", -math.inf)),
-        high=min(usual.high, bounds.get("maximum", math.inf)),
-    )
-    test = "paired-t" if clusters is None else "clustered-paired-t"
-    needed = None if change is None else records_for_numbers(error, n, change, level)
-    return Tested(_resampled(method, sums, counts, level, cut), t_two_sided(mean / error, units - 1), test, needed)
+    found = _standard_error(differences, sums, counts, clustered=clusters is not None) if spread else None
+    if found is None:
+        return _without_spread(differences, len(sums), mean, level, of_verdicts=of_verdicts, size=size)
+    half, most = t_critical(level, found.df) * found.error, 1.0 if of_verdicts else math.inf
+    test, name = ("paired-t", "t") if clusters is None else ("clustered-paired-t", "clustered-t")
+    usual = Interval(max(mean - half, -most), min(mean + half, most), level, name)
+    needed = None if change is None else records_for_numbers(found.error, n, change, level)
+    p = t_two_sided(mean / found.error, found.df)
+    return Tested(_resampled(method, sums, counts, level, usual), p, test, needed)
 
 
-def _t_interval(
-    differences: Sequence[float], sums: Sequence[float], counts: Sequence[float], level: float, *, clustered: bool
-) -> Interval | None:
+def _standard_error(
+    differences: Sequence[float], sums: Sequence[float], counts: Sequence[float], *, clustered: bool
+) -> StandardError | None:
+    """Of the mean difference; None where it is undefined or zero."""
     if clustered:
-        return clustered_t(sums, counts, level)
+        found = clustered_error(sums, counts)
+        return found if found is not None and found.error else None
     moments = Moments()
     moments.add(differences)
-    if moments.mean is None or moments.variance is None:
-        return None
-    return student_t(moments.n, moments.mean, moments.variance, level)
+    return StandardError(math.sqrt(moments.variance / moments.n), moments.n - 1) if moments.variance else None
 
 
 def _without_spread(

@@ -11,14 +11,14 @@ _TINY = 1e-300
 _MAX_STEPS = 100_000
 
 
-def t_two_sided(t: float, df: int) -> float:
+def t_two_sided(t: float, df: float) -> float:
     """The chance that Student's t with `df` degrees of freedom lies at least as far from 0 as `t`.
 
     Agrees with scipy to 1e-8 (relative) for 1 to a million degrees of freedom and p-values down to 1e-300.
 
     Args:
         t: the statistic; it may be infinite.
-        df: degrees of freedom, at least 1.
+        df: degrees of freedom, at least 1; they need not be whole.
 
     Raises:
         ValueError: `df` is below 1, or `t` is NaN.
