@@ -80,11 +80,23 @@ def test_a_filter_leaves_what_fits_it(words: list[str], there: str, not_there: s
 
 
 def test_filters_that_leave_nothing_print_nothing_and_say_so() -> None:
-    done = evalsi("catalog", "--needs", "no-such-field")
-    assert (done.code, done.out) == (0, "")
-    assert "no evaluator is like that" in done.err
-    assert packs_of("--needs", "no-such-field") == {}
+    done = evalsi("catalog", "--needs", "metadata.no-such-key")
+    assert (done.code, done.out, done.err) == (0, "", "no evaluator is like that\n")
+    assert packs_of("--needs", "metadata.no-such-key") == {}
+    near = evalsi("catalog", "--needs", "usage.latency")
+    assert (near.code, near.err) == (0, 'no evaluator is like that. Did you mean "usage.latency_ms"?\n')
     assert evalsi("catalog", "--judge", "--no-judge").code == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    ("field", "told"), [("outptu", 'Did you mean "output"? Use: input, output,'), ("foo.bar", "Use: input, output,")]
+)
+def test_a_field_that_no_record_has_is_refused_with_those_there_are(form: str, field: str, told: str) -> None:
+    done = evalsi("catalog", "--needs", "output", "--needs", field, "--format", form)
+    assert (done.code, done.out) == (2, "")
+    assert f"--needs {field} is no field that an evaluator could need." in done.err
+    assert told in done.err
 
 
 def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lock_being_read(tmp_path: Path) -> None:

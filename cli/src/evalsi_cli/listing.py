@@ -9,11 +9,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.errors import UsageError
 from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
+from evalsi_kernel.records.mapping import FIELDS
 
 Trust = Literal["native", "wrapped", "community"]
 OWN_PUBLISHER = "evalsi"
+NEEDED_FIELDS = tuple(field for field in FIELDS if field != "id")
 NO_MODEL = frozenset({"judge", "embed"})
 
 
@@ -34,6 +38,13 @@ class Wanted(NamedTuple):
     def is_all(self) -> bool:
         """Whether every evaluator is wanted."""
         return self.judge is None and not self.needs and not self.words
+
+
+def check_needs(fields: Iterable[str]) -> None:
+    """See that records have such fields; raises `UsageError`. Maps such as `metadata` may hold anything."""
+    for field in fields:
+        if field.partition(".")[0] not in NEEDED_FIELDS:
+            raise UsageError(f"--needs {field} is no field that an evaluator could need.", choose(field, NEEDED_FIELDS))
 
 
 def publisher_of(pack: PackInfo, trust: Trust) -> str:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_cli.environment_states import environment_states
 from evalsi_cli.faults import OK
-from evalsi_cli.listing import Trust, Wanted, judge_calls, publisher_of, selected, trusts_of
+from evalsi_cli.listing import Trust, Wanted, check_needs, judge_calls, publisher_of, selected, trusts_of
 from evalsi_cli.pack_text import PackText, text_of
 from evalsi_cli.terminal import as_json, broken_at, columns, paint
 from evalsi_cli.whole_listing import whole_listing
+from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 
@@ -45,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the catalog; broken packs and what hides what go to stderr."""
     wanted = Wanted(options.needs, options.judge, options.words)
+    check_needs(wanted.needs)
     if options.format == "text" and options.pack is None and wanted.is_all:
         texts, catalog = whole_listing()
     else:
@@ -61,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
         states, width = environment_states(texts), columns(sys.stdout)
         print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
     else:
-        print("no evaluator is like that", file=sys.stderr)
+        known = {need for pack in catalog.packs for one in pack.evaluators for need in one.needs}
+        hints = [did_you_mean(need, sorted(known)) for need in wanted.needs if need not in known]
+        print(" ".join(filter(None, ["no evaluator is like that" + "." * any(hints), *hints])), file=sys.stderr)
     _warn(catalog)
     return OK
 
