@@ -63,8 +63,9 @@ def run(options: argparse.Namespace) -> int:
         states, width = environment_states(texts), columns(sys.stdout)
         print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
     else:
-        known = {need for pack in catalog.packs for one in pack.evaluators for need in one.needs}
-        hints = [did_you_mean(need, sorted(known)) for need in wanted.needs if need not in known]
+        needs = sorted({need for pack in catalog.packs for one in pack.evaluators for need in one.needs})
+        # Whoever names a key of metadata means that very key; those of usage have fixed names.
+        hints = [did_you_mean(one, needs) for one in wanted.needs if one.startswith("usage.") and one not in needs]
         print(" ".join(filter(None, ["no evaluator is like that" + "." * any(hints), *hints])), file=sys.stderr)
     _warn(catalog)
     return OK
