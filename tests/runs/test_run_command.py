@@ -167,6 +167,16 @@ def test_an_evaluator_with_a_condition_skips_where_it_does_not_hold(tmp_path: Pa
     assert of_length[0]["reason"] == 'when is false: scores["exact-match"] == 1.0'
 
 
+def test_a_condition_without_an_answer_is_an_error_that_names_it(tmp_path: Path, vendor: Provider) -> None:
+    evaluators = [{"ref": "exact-match", "when": "record.metadata.kin == 1"}]
+    write_spec(tmp_path, model_of(vendor), evaluators=evaluators)
+    assert executed(tmp_path).state == "error"
+    error = results(tmp_path)["results"][0]["error"]
+    assert error["code"] == "config.condition"
+    assert "its condition `record.metadata.kin == 1` has no answer: " in error["message"]
+    assert "has(record.metadata.key)" in error["mend"]
+
+
 def test_slices_are_summed_up_apart_and_gated_apart(tmp_path: Path, vendor: Provider) -> None:
     rows = [{**row, "language": "pt" if number % 2 else "no"} for number, row in enumerate(records(6))]
     write_spec(tmp_path, model_of(vendor), rows, gates=[{"metric": "exact-match", "slice": "language", "min": 0.5}])
