@@ -187,5 +187,5 @@ def test_without_the_extension_a_run_says_what_to_install() -> None:
     pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
     with pytest.raises(EvalsiError) as raised:
         runtime_launch(pack, Extensions())
-    assert raised.value.message == 'No extension provides "wasm" (runtimes).'
+    assert raised.value.message == 'Packs of the runtime "wasm" cannot be started here.'
     assert raised.value.mend == "Install it: pip install 'evalsi-wasm'"

@@ -44,6 +44,25 @@ _BROUGHT_BY = {
     ("runtimes", "wasm"): "evalsi-wasm",
     ("admission", ""): "evalsi-provisioning",
 }
+# What is missing, as a person who used a name would say it; of other kinds the name and the kind are told.
+_MISSING = {
+    "suffixes": 'No installed reader knows files that end in "{}".',
+    "schemes": 'No installed reader knows addresses that begin with "{}://".',
+    "stdin": "No installed reader takes standard input.",
+    "intervals": 'There is no interval method "{}".',
+    "connectors": 'There is no provider "{}" of models.',
+    "commands": 'There is no command "{}".',
+    "runtimes": 'Packs of the runtime "{}" cannot be started here.',
+    "targets": 'There is no target "{}".',
+    "conditions": "Conditions cannot be read here.",
+    "baselines": "Baselines cannot be read here.",
+    "price_files": "Prices cannot be read here.",
+    "early_stopping": "Nothing here can end a run early.",
+    "batches": "Questions cannot be asked in batches here.",
+    "environments": "Environments of packs cannot be built here.",
+    "admission": "Packs of others cannot be admitted here.",
+    "judge_cache": "Replies of models cannot be kept here.",
+}
 
 
 class Extensions:
@@ -83,8 +102,8 @@ class Extensions:
         """
         if info := self.provider(kind, name):
             return self.load(info)
-        what = kind if name == ONLY_ONE else f'"{name}" ({kind})'
-        raise ConfigError(f"No extension provides {what}.", mend_for(kind, name, self), code="config.no_extension")
+        missing = _MISSING.get(kind, f'No extension provides "{{}}" ({kind}).').format(name)
+        raise ConfigError(missing, mend_for(kind, name, self), code="config.no_extension")
 
     def load(self, info: ExtensionInfo) -> pluggy.PluginManager:
         """Import an extension and register its hooks, with a caller of their own, so that no other one is asked.
@@ -135,7 +154,9 @@ def mend_for(kind: str, name: str, extensions: Extensions) -> str:
     """What to do where no extension provides a name: the nearest name, those there are, what to install."""
     known = extensions.names(kind)
     mends = [did_you_mean(name, known)]
-    if known and known != [ONLY_ONE]:
+    if known and kind == "suffixes":
+        mends.append(_formats(known))
+    elif known and known != [ONLY_ONE]:
         mends.append(f"There are: {', '.join(known)}.")
     brought_by = _BROUGHT_BY.get((kind, name)) or (not known and _BROUGHT_BY.get((kind, "")))
     if extensions.warnings:
@@ -146,6 +167,14 @@ def mend_for(kind: str, name: str, extensions: Extensions) -> str:
     elif not known:
         mends.append("Install an extension that provides it.")
     return " ".join(mend for mend in mends if mend)
+
+
+def _formats(suffixes: list[str]) -> str:
+    """What to do with a file that nobody reads: the ends of names that are read, how files may be packed told once."""
+    plain = [one for one in suffixes if one.rpartition(".")[0] not in suffixes]
+    packed = sorted({f".{one.rpartition('.')[2]}" for one in suffixes if one not in plain})
+    behind = f", also with {' or '.join(packed)} behind it" if packed else ""
+    return f"Convert it, or rename it to what it holds: {', '.join(plain)}{behind}."
 
 
 def _installed_places() -> list[list[Any]]:
