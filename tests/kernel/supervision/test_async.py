@@ -9,6 +9,7 @@ import pytest
 
 import evalsi
 from evalsi import Record
+from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch, score
@@ -20,6 +21,20 @@ WAITING = launch(NAUGHTY / "waiting.py")
 def test_concurrency_bounds_the_records_in_flight_and_is_made_use_of(concurrency: int) -> None:
     [column], _ = score(WAITING, "in_flight", chunk_of(["a"] * 32), limits=PoolLimits(concurrency=concurrency))
     assert max(outcome[1][0]["value"] for outcome in column if outcome is not None) == concurrency
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_lanes_bound_the_requests_in_flight_and_each_is_made_use_of(lanes: int) -> None:
+    async def work() -> list[list[Outcome | None]]:
+        pool = Pool(WAITING, [Opening(1, "in_flight")], PoolLimits(lanes=lanes))
+        await pool.start()
+        try:
+            return await asyncio.gather(*(answered(pool, chunk_of(["a"])) for _ in range(24)))
+        finally:
+            await pool.close()
+
+    outcomes = [column[0] for column in bounded(work)]
+    assert max(outcome[1][0]["value"] for outcome in outcomes if outcome is not None) == lanes
 
 
 def test_concurrency_bounds_the_functions_of_a_script_as_well() -> None:

@@ -206,31 +206,34 @@ class Pool:
             raise ConfigError(failure.error.message, failure.error.mend, code=failure.error.code) from failure
 
     async def _feed(self, worker: Worker) -> None:
-        watching = asyncio.create_task(watch(worker, self.limits.record_timeout_s))
-        lanes = [asyncio.create_task(self._lane(worker)) for _ in range(self.limits.lanes)]
-        waking = asyncio.create_task(self._wake_when_over(worker))
+        """Give a process flights as it can take them, from the front of the queue, until it is done."""
+        watching, waking = watch(worker, self.limits.record_timeout_s), self._wake_when_over(worker)
+        beside = [asyncio.create_task(watching), asyncio.create_task(waking)]
         try:
-            await asyncio.gather(*lanes)
+            # One waits for the queue, however many flights a process takes: who waits is woken by each change.
+            async with asyncio.TaskGroup() as flying:
+                while (flight := await self._next(worker)) is not None:
+                    flying.create_task(self._fly(worker, flight))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
         finally:
-            for task in (watching, waking, *lanes):
+            for task in beside:
                 task.cancel()
-            await asyncio.gather(watching, waking, *lanes, return_exceptions=True)
+            await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _lane(self, worker: Worker) -> None:
-        while (flight := await self._next(worker)) is not None:
-            try:
-                await worker.score(flight)
-            except RequestFailed as failure:
-                if failure.gone:
-                    return
-                await self._landed(worker, flight)
-                await self._refused(flight, failure.error)
-            else:
-                self._barren = 0
-                await self._landed(worker, flight)
-                self._close_gaps(flight)
-            if self._is_bloated(worker):
+    async def _fly(self, worker: Worker, flight: Flight) -> None:
+        try:
+            await worker.score(flight)
+        except RequestFailed as failure:
+            if failure.gone:
                 return
+            await self._landed(worker, flight)
+            await self._refused(flight, failure.error)
+        else:
+            self._barren = 0
+            await self._landed(worker, flight)
+            self._close_gaps(flight)
+        self._weigh(worker)
 
     async def _next(self, worker: Worker) -> Flight | None:
         async with self._changed:
@@ -238,12 +241,12 @@ class Pool:
             if self._is_done(worker):
                 return None
             flight = self._queue.popleft()
-            worker.flights.append(flight)
+            worker.take(flight)
             return flight
 
     def _may_take(self, worker: Worker) -> bool:
         """Whether this process can be given the next flight; a suspect one goes alone."""
-        if not self._queue:
+        if not self._queue or len(worker.flights) >= self.limits.lanes:
             return False
         return not worker.flights or not (self._queue[0].suspect or any(flight.suspect for flight in worker.flights))
 
@@ -264,13 +267,12 @@ class Pool:
         await worker.connection.is_over.wait()
         await self._notify()
 
-    def _is_bloated(self, worker: Worker) -> bool:
-        limit = self.limits.memory_bytes
-        if not limit or worker.process is None or not worker.is_due_for_weighing():
-            return bool(worker.fault)
-        if not worker.fault and worker.process.resident_bytes() > limit:
+    def _weigh(self, worker: Worker) -> None:
+        limit, process = self.limits.memory_bytes, worker.process
+        if not limit or process is None or worker.fault or not worker.is_due_for_weighing():
+            return
+        if process.resident_bytes() > limit:
             worker.fault = f"held more than {limit / 1e6:,.0f} MB"
-        return bool(worker.fault)
 
     # -- after a fault --------------------------------------------------------------------------------------------
 

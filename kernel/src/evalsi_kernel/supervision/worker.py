@@ -78,6 +78,12 @@ class Worker:
             described.append(said)
         return described
 
+    def take(self, flight: Flight) -> None:
+        """Have a flight among `flights`; the clock of a process that had none begins anew."""
+        if not self.flights:
+            self.progress_at = monotonic()
+        self.flights.append(flight)
+
     async def score(self, flight: Flight) -> None:
         """Ask for the outcomes of a flight, which is among `flights`, and wait for all of them.
 
@@ -91,8 +97,6 @@ class Worker:
             flight.take_runs(runs)
 
         body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
-        if len(self.flights) < 2:
-            self.progress_at = monotonic()
         pending = await self.connection.start_request("score", body, take)
         flight.request_id = pending.id
         await pending.answer
