@@ -5,8 +5,8 @@ It must not know where replies are kept. The bytes that are hashed are msgpack, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
@@ -28,12 +28,10 @@ _packer = partial(msgpack.Packer, unicode_errors="surrogatepass")
 
 
 class _Part(NamedTuple):
-    """One of what a key is made of, and its short hash."""
+    """Some of what a key is made of, packed, and the short hash of each value by its name."""
 
-    name: str
-    packed_name: bytes
     packed: bytes
-    field: str
+    fields: Mapping[str, str]
 
 
 class JudgeKey(NamedTuple):
@@ -63,12 +61,10 @@ def judge_key(identity: Mapping[str, str], ask: Ask) -> JudgeKey:
     """
     settings = ask.schema, ask.max_tokens, ask.temperature, ask.seed, ask.effort, ask.sample
     before, after = _settings_parts((tuple(identity.items()), settings))
-    parts = [*before, *_messages_parts(ask.messages), *after]
-    hashed = sha256(_packer().pack_map_header(len(parts)))
-    for part in parts:
-        hashed.update(part.packed_name)
-        hashed.update(part.packed)
-    return JudgeKey(hashed.hexdigest(), {part.name: part.field for part in parts}, identity.get("model") or "")
+    parts = [before, *_messages_parts(ask.messages), after]
+    fields = {name: field for part in parts for name, field in part.fields.items()}
+    packed = b"".join([_packer().pack_map_header(len(fields)), *(part.packed for part in parts)])
+    return JudgeKey(sha256(packed).hexdigest(), fields, identity.get("model") or "")
 
 
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
@@ -77,30 +73,33 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 @once_by_content
-def _settings_parts(settings: tuple[tuple[tuple[str, str], ...], tuple[Any, ...]]) -> tuple[list[_Part], list[_Part]]:
+def _settings_parts(settings: tuple[tuple[tuple[str, str], ...], tuple[Any, ...]]) -> tuple[_Part, _Part]:
     """The parts before and after the messages, which are the same for most questions of a run."""
     identity, of_ask = settings
     before = {"format": FORMAT} | {f"identity.{name}": value for name, value in sorted(identity)}
-    return _parts(before), _parts(dict(zip(_SETTINGS, of_ask, strict=True)))
+    return _part(before), _part(dict(zip(_SETTINGS, of_ask, strict=True)))
 
 
-def _messages_parts(messages: Sequence[Mapping[str, str]]) -> list[_Part]:
-    parts: dict[str, Any] = {f"messages.{place}": one for place, one in enumerate(messages[:MAX_MESSAGE_FIELDS])}
-    return _parts(parts | {"messages.rest": messages[MAX_MESSAGE_FIELDS:] or None})
+def _messages_parts(messages: Sequence[Mapping[str, str]]) -> Iterator[_Part]:
+    for place, message in enumerate(messages[:MAX_MESSAGE_FIELDS]):
+        part = {f"messages.{place}": message}
+        yield _known_part(part) if message.get("role") == "system" else _part(part)
+    if rest := messages[MAX_MESSAGE_FIELDS:]:
+        yield _part({"messages.rest": rest})
 
 
-def _parts(values: Mapping[str, Any]) -> list[_Part]:
-    return [_part(name, value) for name, value in values.items() if value is not None]
+def _part(values: Mapping[str, Any]) -> _Part:
+    packed, fields = b"", {}
+    for name, value in values.items():
+        if value is not None:
+            content = _packer().pack(_canonical(value))
+            packed += _packer().pack(name) + content
+            fields[name] = blake2b(content, digest_size=_FIELD_BYTES).hexdigest()
+    return _Part(packed, fields)
 
 
-def _part(name: str, value: Any) -> _Part:
-    packed = bytes(_packer().pack(_canonical(value)))
-    return _Part(name, _packed_name(name), packed, blake2b(packed, digest_size=_FIELD_BYTES).hexdigest())
-
-
-@lru_cache(maxsize=64)
-def _packed_name(name: str) -> bytes:
-    return bytes(_packer().pack(name))
+# What a system message says is mostly the same for all questions of an evaluator.
+_known_part = once_by_content(_part)
 
 
 def _canonical(value: Any) -> Any:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from math import isfinite
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from evalsi_kernel.checking.value_schema import same
 from evalsi_kernel.records.contents import is_deeper
@@ -43,9 +43,7 @@ def strict_json(text: str) -> Any:
         NoJson: it is not.
     """
     try:
-        value = json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite_float, object_pairs_hook=_without_doubles
-        )
+        value = _DECODER.decode(text)
     except RecursionError:
         raise NoJson("it is nested too deep") from None
     except json.JSONDecodeError as error:
@@ -145,3 +143,9 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise NoJson(f"an object has the key {key!r:.60} twice")
         read[key] = value
     return read
+
+
+# Made once: that takes as long as a verdict's text takes to be read.
+_DECODER: Final = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_finite_float, object_pairs_hook=_without_doubles
+)
