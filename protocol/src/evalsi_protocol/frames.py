@@ -18,7 +18,6 @@ from evalsi_protocol.limits import MAX_FRAME_BYTES, MAX_METHOD_CHARS
 
 LENGTH_BYTES: Final = 4
 _ARRAY_OF_FIVE: Final = b"\x95"
-_EMPTY_MAP: Final = b"\x80"
 # How a timestamp (extension -1) can begin: its length, or a fixext of that length, and then the type.
 _TIMESTAMP_MARKS: Final = (b"\xd6\xff", b"\xd7\xff", b"\x04\xff", b"\x08\xff", b"\x0c\xff")
 _FEW = 64
@@ -98,9 +97,11 @@ def pack_map(entries: dict[str, Any]) -> Packed:
 
 def encode_frame(kind: int, frame_id: int, method: str, body: Any, meta: dict[str, Any] | None = None) -> bytes:
     """One frame, with its length in front; `body` is a map or `Packed`."""
-    packed_body = body if isinstance(body, Packed) else pack(body)
-    packed_meta = pack(meta) if meta else _EMPTY_MAP
-    payload = b"".join((_ARRAY_OF_FIVE, pack(int(kind)), pack(frame_id), pack(method), packed_body, packed_meta))
+    if isinstance(body, Packed):
+        head, packed_meta = (pack(int(kind)), pack(frame_id), pack(method)), pack(meta or {})
+        payload = b"".join((_ARRAY_OF_FIVE, *head, body, packed_meta))
+    else:
+        payload = pack([int(kind), frame_id, method, body, meta or {}])
     return len(payload).to_bytes(LENGTH_BYTES, "big") + payload
 
 
