@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +25,7 @@ OLD_NAME: Final = "max_tokens"
 # A server refuses at once; one that has worked on a call for so long has accepted how it is put.
 PROBE_WAIT_S = 1.0
 _MAX_SCHEMAS = 1000
+_NO_WAIT: Final = nullcontext()
 _FORM = re.compile(
     r"(?i)response.?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar|additionalproperties|"
     r"output_config|output_format|tool_choice|\btools?\b"
@@ -109,13 +110,13 @@ class Dialect:
         """Remember that a call was answered."""
         self._proven[schema is not None] = True
 
-    @asynccontextmanager
-    async def turn(self, schema: Mapping[str, Any] | None) -> AsyncIterator[None]:
+    def turn(self, schema: Mapping[str, Any] | None) -> AbstractAsyncContextManager[None]:
         """Let the first call of a kind go ahead of the others, so that they need not all be refused."""
         kind = schema is not None
-        if self._proven[kind]:
-            yield
-            return
+        return _NO_WAIT if self._proven[kind] else self._first(kind)
+
+    @asynccontextmanager
+    async def _first(self, kind: bool) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         give_up = loop.time() + PROBE_WAIT_S
         while (other := self._probes.get(kind)) is not None and (left := give_up - loop.time()) > 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
+from http import HTTPStatus
 from typing import Final, NamedTuple, TypeVar
 from urllib.request import getproxies
 
@@ -57,7 +58,7 @@ def open_client(settings: ConnectorSettings, transport: AiohttpTransport | None 
     Raises:
         ConfigError: SSL_CERT_FILE or SSL_CERT_DIR leads nowhere, or a proxy's variable is no address.
     """
-    timeout = httpx2.Timeout(None, connect=min(CONNECT_TIMEOUT_S, settings.timeout_s))
+    timeout = httpx2.Timeout(None, connect=_connect_timeout_s(settings))
     # No redirect is followed: a key goes to the address that it was given for.
     return _prepared(
         lambda: Httpx2AiohttpClient(
@@ -67,10 +68,10 @@ def open_client(settings: ConnectorSettings, transport: AiohttpTransport | None 
 
 
 def open_transport(settings: ConnectorSettings) -> AiohttpTransport | None:
-    """The transport to call directly; None where a proxy may stand between, which is the client's to find.
+    """The transport whose connections are used directly; None where a proxy may stand between, the client's to find.
 
-    Beside proxies the client adds redirects, cookies and a login to a transport, and no call here has any of these; but
-    its layers are a fifth of what a call costs.
+    Beside proxies the client adds redirects, cookies and a login, and no call here has any of these; but the client and
+    httpx2's requests and responses are a fifth of what a call costs.
 
     Raises:
         ConfigError: as `open_client` does.
@@ -78,6 +79,10 @@ def open_transport(settings: ConnectorSettings) -> AiohttpTransport | None:
     if getproxies().keys() - {"no"}:
         return None
     return _prepared(lambda: AiohttpTransport(limits=_limits(settings)))
+
+
+def _connect_timeout_s(settings: ConnectorSettings) -> float:
+    return min(CONNECT_TIMEOUT_S, settings.timeout_s)
 
 
 def _limits(settings: ConnectorSettings) -> httpx2.Limits:
@@ -105,6 +110,8 @@ class Turns:
 
     def __init__(self, settings: ConnectorSettings, who: Who, *faults: type[Exception]) -> None:
         self._timeout_s = settings.timeout_s
+        # Of a connection alone; a call's own time is its turn's.
+        self._timeout = aiohttp.ClientTimeout(sock_connect=_connect_timeout_s(settings))
         self._turns = asyncio.Semaphore(settings.max_connections)
         self._who = who
         self._faults: tuple[type[Exception], ...] = (*FAULTS, *faults)
@@ -139,8 +146,10 @@ class Caller:
         self._transport = open_transport(settings)
         self._client = open_client(settings, self._transport)
         self._headers = dict(headers)
-        self._posts: dict[str, httpx2.Request] = {}
+        self._heads: dict[str, tuple[str, dict[str, str]]] = {}
         self._timeout_s = settings.timeout_s
+        # Of a connection alone; a call's own time is its turn's.
+        self._timeout = aiohttp.ClientTimeout(sock_connect=_connect_timeout_s(settings))
         self._turns = Turns(settings, who)
         self._who = who
 
@@ -180,32 +189,34 @@ class Caller:
         return _whole(await self._client.get(self._who.address.url(path), headers=self._headers))
 
     async def _post(self, path: str, content: bytes) -> Answer:
-        first = self._posts.get(path)
-        if first is None:
-            first = self._client.build_request("POST", self._who.address.url(path), headers=self._headers)
-            # Of no content; each request adds its own.
-            del first.headers["Content-Length"]
-            self._posts[path] = first
-        # To read the address and to merge the headers anew for each call would cost as much as the rest of the client.
-        request = httpx2.Request(
-            "POST", first.url, headers=first.headers, content=content, extensions=dict(first.extensions)
-        )
         if self._transport is None:
-            return _whole(await self._client.send(request))
-        return await _sent(self._transport, request)
+            url = self._who.address.url(path)
+            return _whole(await self._client.post(url, content=content, headers=self._headers))
+        url, headers = self._heads.get(path) or self._head(path)
+        session, timeout = _session(self._transport), self._timeout
+        call = session.post(
+            url, data=content, headers=headers, timeout=timeout, allow_redirects=False, auto_decompress=False
+        )
+        async with call as response:
+            answered = await response.read()
+        if response.status == HTTPStatus.OK and "Content-Encoding" not in response.headers:
+            return Answer(response.status, response.headers, answered)
+        return _whole(httpx2.Response(response.status, headers=response.raw_headers, content=answered))
+
+    def _head(self, path: str) -> tuple[str, dict[str, str]]:
+        """Where a call to an endpoint goes and the headers it has, as the client would send it."""
+        request = self._client.build_request("POST", self._who.address.url(path), headers=self._headers)
+        # Of no content; each call has its own.
+        del request.headers["Content-Length"]
+        self._heads[path] = str(request.url), dict(request.headers)
+        return self._heads[path]
 
 
-async def _sent(transport: AiohttpTransport, request: httpx2.Request) -> Answer:
-    response = await transport.handle_async_request(request)
-    try:
-        stream = response.stream
-        if isinstance(stream, httpx2.AsyncByteStream) and "Content-Encoding" not in response.headers:
-            content = b"".join([part async for part in stream])
-        else:
-            content = await response.aread()
-    finally:
-        await response.aclose()
-    return Answer(response.status_code, response.headers, content)
+def _session(transport: AiohttpTransport) -> aiohttp.ClientSession:
+    """The connections of a transport; it opens them with its first call."""
+    if not isinstance(transport.client, aiohttp.ClientSession):
+        transport.client = transport.get_client()
+    return transport.client
 
 
 def _whole(response: httpx2.Response) -> Answer:
