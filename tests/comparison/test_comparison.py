@@ -210,6 +210,51 @@ def test_records_that_share_a_key_count_as_one(tmp_path: Path) -> None:
     assert (together.clusters, together.tested.test) == (3, "clustered-paired-t")
 
 
+# Two runs that were clustered by book themselves were compared record by record: p was 0.008, and four records "worse".
+def test_what_both_runs_were_clustered_by_is_what_they_are_compared_by(tmp_path: Path) -> None:
+    names = [f"r{number}" for number in range(12)]
+    metadata: dict[str, dict[str, Any]] = {name: {"book": index % 3} for index, name in enumerate(names)}
+    base = {"exact": dict.fromkeys(names, True)}
+    candidate = {"exact": {name: index % 3 != 0 for index, name in enumerate(names)}}
+    summary = {"confidence_level": 0.95, "cluster_by": "book", "ci_method": "auto", "seed": 0}
+    sides: dict[str, Any] = {"base_metadata": metadata, "candidate_metadata": metadata}
+    named = compared(tmp_path, base, candidate, **sides, cluster_by="book")
+    own = {"base_manifest": {"summary": summary}, "candidate_manifest": {"summary": summary}}
+    found = compared(tmp_path, base, candidate, **sides, **own)
+    one_sided = compared(tmp_path, base, candidate, **sides, base_manifest={"summary": summary})
+
+    assert found.cluster_by == "book"
+    assert only(found).tested == only(named).tested
+    assert only(found).tested.test == "clustered-paired-t"
+    assert "Records are clustered by book, as in both runs: 3 clusters." in found.notes
+    assert "Records are clustered by book: 3 clusters." in named.notes
+    assert (only(one_sided).clusters, one_sided.cluster_by) == (None, None)
+    assert any("were clustered in the base by book: name the key with --cluster-by" in note for note in one_sided.notes)
+
+
+def test_the_trials_of_a_record_are_no_key_to_cluster_by(tmp_path: Path) -> None:
+    same = {"exact": verdicts(a="ppf", b="pff")}
+    summary = {"confidence_level": 0.95, "cluster_by": "id", "ci_method": "auto", "seed": 0}
+    own = {"base_manifest": {"summary": summary}, "candidate_manifest": {"summary": summary}}
+    found = compared(tmp_path, same, same, **own)
+    assert (found.cluster_by, only(found).clusters) == (None, None)
+
+
+def test_clusters_are_told_apart_as_the_kernel_tells_them(tmp_path: Path) -> None:
+    names = {"r0": 1, "r1": 1.0, "r2": "1", "r3": True, "r4": "true", "r5": 1.5}
+    metadata: dict[str, dict[str, Any]] = {name: {"of": {"book": book}} for name, book in names.items()}
+    same = {"exact": dict.fromkeys(names, True)}
+    found = compared(tmp_path, same, same, base_metadata=metadata, candidate_metadata=metadata, cluster_by="of.book")
+    assert only(found).clusters == 3
+
+
+# In floats the mean of 0.1, 0.2 and 0.3 depends on their order.
+def test_trials_in_another_order_change_no_record(tmp_path: Path) -> None:
+    base, candidate = {"score": {"a": [0.1, 0.2, 0.3], "b": [0.5]}}, {"score": {"a": [0.3, 0.2, 0.1], "b": [0.5]}}
+    found = only(compared(tmp_path, base, candidate))
+    assert (found.won, found.lost, found.tied, found.difference) == (0, 0, 2, 0.0)
+
+
 def test_a_record_without_the_key_to_cluster_by_is_named(tmp_path: Path) -> None:
     same = {"exact": many("a", 3, True)}
     with pytest.raises(ConfigError, match=r"record 'a0' has no text or number 'book' in its metadata"):

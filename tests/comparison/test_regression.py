@@ -122,3 +122,10 @@ def test_a_metric_of_one_run_only_is_told_with_that_run(tmp_path: Path) -> None:
     candidate = write_results(tmp_path / "candidate.json", {"exact": STEADY})
     with pytest.raises(UsageError, match=r"names 'old', which only .*base\.json has"):
         compare(Wanted(base, candidate, watched=[Watched("old")]))
+
+
+# In floats 0.92 - 0.9 is more than 0.02.
+def test_a_drop_of_just_what_is_allowed_is_fine_whatever_floats_make_of_it(tmp_path: Path) -> None:
+    base, candidate = many("a", 50, 0.92), many("a", 50, 0.9)
+    assert judged(tmp_path, base, candidate, Watched("exact", 0.02)).verdict == "fine"
+    assert judged(tmp_path, base, candidate, Watched("exact", 0.0199)).verdict == "regressed"

@@ -78,6 +78,7 @@ def side(
     judge: Any = None,
     values: Mapping[str, float] | None = None,
     slices: Mapping[tuple[str, str], Mapping[str, Mean]] | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> Measured:
     """One side of a comparison; without more words the same as the other."""
     return Measured(
@@ -90,6 +91,7 @@ def side(
         {"a": (ref, params or {})},
         judge,
         0.95,
+        clusters or {},
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evalsi_comparison.score_interval import score_interval
 from evalsi_kernel.gates.baseline import Mean, mark_of
 from tests.kernel.gates.gate_parts import gate, judged, numbers, passes, side
 
@@ -116,14 +117,16 @@ def test_a_slice_is_compared_with_the_same_slice() -> None:
     assert "0.05 worse than 0.5 in main.json" in found.reason
 
 
-def paired(cand: dict[str, float], base: dict[str, float], max_drop: float = 0.02) -> Any:
+def paired(
+    cand: dict[str, float], base: dict[str, float], max_drop: float = 0.02, clusters: dict[str, str] | None = None
+) -> Any:
     means = sum(base.values()) / len(base), sum(cand.values()) / len(cand)
     spec = gate(baseline="main.json", max_drop=max_drop, significant=True)
     return judged(
         spec,
         numbers(means[1], len(cand)),
         base=side({"a": (means[0], len(base))}, values=base),
-        this_run=side(values=cand),
+        this_run=side(values=cand, clusters=clusters),
     )
 
 
@@ -142,7 +145,32 @@ def test_a_drop_that_is_no_chance_fails_with_the_interval_of_the_difference() ->
 
     assert found.verdict == "fail"
     assert "is no chance (p = 0.00391 by McNemar's test)" in found.reason
-    assert (found.low, found.high) == pytest.approx((-0.635, -0.165), abs=1e-3)
+    tango = score_interval(8, 0, 20, 0.95)
+    assert (found.low, found.high) == pytest.approx((tango.low, tango.high))
+
+
+# Eight records of one customer are one customer: taken one by one they failed the gate with p = 0.004.
+def test_records_of_one_cluster_are_no_eight_findings() -> None:
+    base = {f"r{number}": 1.0 for number in range(20)}
+    cand = {**base, **{f"r{number}": 0.0 for number in range(8)}}
+    customers = {f"r{number}": "big" if number < 8 else f"c{number}" for number in range(20)}
+    found = paired(cand, base, clusters=customers)
+
+    assert found.verdict == "pass"
+    assert "Over 20 pairs in 13 clusters the difference may be chance" in found.reason
+    assert found.low is not None
+    assert found.low < -0.6
+
+
+def test_a_mean_that_fell_where_the_pairs_rose_did_not_drop() -> None:
+    """The baseline skipped four hard records; on what both scored the candidate is surely better."""
+    base = {f"r{number}": 0.5 + number / 1000 for number in range(8)}
+    cand = {record: value + 0.1 + number / 1000 for number, (record, value) in enumerate(base.items())}
+    found = paired({**cand, **{f"hard{number}": 0.0 for number in range(4)}}, base)
+
+    assert found.verdict == "pass"
+    assert "worse than" in found.reason
+    assert "4 records without a pair left out" in found.reason
 
 
 def test_a_significant_drop_within_what_is_allowed_passes() -> None:

@@ -332,3 +332,16 @@ def test_every_gate_has_a_verdict_and_a_sentence_and_never_passes_on_nothing(
     if found.verdict == "pass" and stat in ("mean", "lower", "upper"):
         assert errors <= allowed * (n + errors)
         assert found.value is not None
+
+
+# In floats the mean of 0.7 and 0.9 may be less than 0.8, and 3 * 0.1 is more than 0.3.
+@pytest.mark.parametrize(
+    ("keys", "mean"),
+    [({"min": 0.8}, 0.7999999999999999), ({"max": 0.3}, 0.30000000000000004), ({"min": 1e9}, 1e9 - 1e-7)],
+)
+def test_a_mean_that_meets_its_bound_but_for_rounding_keeps_it_and_reads_like_it(keys: Any, mean: float) -> None:
+    found = judged(gate(**keys), numbers(mean))
+
+    assert found.verdict == "pass"
+    assert len(found.reason) < 60
+    assert judged(gate(min=0.8), numbers(0.79999999999)).verdict == "fail"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsi_kernel.gates.baseline import Baseline, Mean, Measured
-from evalsi_kernel.gates.bounds import told
+from evalsi_kernel.gates.bounds import rounding, told
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
 from evalsi_kernel.scores.summaries import Summary
 
@@ -49,25 +49,23 @@ def compared(
     if problem or there is None or there.mean is None or cand is None:
         return Comparison("undecided", problem or f"{base.name} has no mean of {gate.metric} to compare with.")
     drop = there.mean - mean if summary.higher_is_better is not False else mean - there.mean
-    is_worse = drop > max_drop + _rounding(there.mean)
+    # 0.92 - 0.9 is not more than 0.02, though in floats it is.
+    is_worse = drop > max_drop + rounding(there.mean)
     reason = _difference_told(drop, mean, there.mean, max_drop, base.name)
     if _is_other(base.dataset[0], cand.dataset[0]):
         reason += " The data differ, though not in ids, inputs and references."
     if not gate.significant:
         return Comparison("fail" if is_worse else "pass", reason)
-    pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level)
+    pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level, cand.clusters)
     if pairs is None:
         return Comparison(
             "undecided",
             f"{reason} No record was scored in both runs, or some value is too large, so that no pairs can be tested.",
         )
+    # Records that one run skipped move its mean, and are in no pair.
+    is_worse = is_worse and (pairs.mean < 0) == (summary.higher_is_better is not False)
     verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
     return Comparison(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
-
-
-def _rounding(mean: float) -> float:
-    """0.92 - 0.9 is not more than 0.02, though in floats it is."""
-    return 1e-12 * max(1.0, abs(mean))
 
 
 def _unsound(gate: GateSpec, summary: Summary, there: Mean | None, base: Measured, cand: Measured | None) -> str | None:

@@ -41,6 +41,7 @@ class Measured(NamedTuple):
         evaluators: instance → what scored: its ref with the version, and its params.
         judge: the models by their roles, None where there were none.
         level: confidence level of the run's intervals.
+        clusters: record → its cluster, where the run's records come in clusters.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Measured(NamedTuple):
     evaluators: Mapping[str, tuple[Any, Any]]
     judge: Any
     level: float
+    clusters: Mapping[str, str] = {}
 
 
 class PairedDifference(NamedTuple):
@@ -61,16 +63,21 @@ class PairedDifference(NamedTuple):
         low, high: ends of the interval of the mean difference; None where it is undefined.
         is_significant: whether the difference is other than zero by more than chance.
         told: the same in a sentence, with the number of pairs and the name of the test.
+        mean: the mean difference.
     """
 
     low: float | None
     high: float | None
     is_significant: bool
     told: str
+    mean: float
 
 
-PairedTest = Callable[[RecordValues, RecordValues, float], PairedDifference | None]
-"""Compares baseline and candidate at a confidence level; None where no record was scored by both or a value is huge."""
+PairedTest = Callable[[RecordValues, RecordValues, float, Mapping[str, str]], PairedDifference | None]
+"""Compares baseline and candidate at a confidence level, by the clusters of records, of which there may be none.
+
+Gives None where no record was scored by both, or a value is huge.
+"""
 
 
 class Baseline(NamedTuple):
@@ -92,6 +99,7 @@ def side(
     values: Mapping[str, RecordValues],
     *,
     asked: int | None = None,
+    clusters: Mapping[str, str] | None = None,
 ) -> Measured:
     """One side, from what a results file says or will say.
 
@@ -102,6 +110,7 @@ def side(
         slices: of its parts, as JSON.
         values: metric → values by record, of those metrics for which pairs are needed.
         asked: the sum of `mark_of` each record in each of its trials; None where nobody looked.
+        clusters: record → its cluster; None where records do not come in clusters.
 
     Raises:
         KeyError: something is missing; also TypeError or AttributeError where it is not of the form of a results file.
@@ -118,6 +127,7 @@ def side(
         {one["name"]: (one["ref"], one["params"]) for one in manifest["evaluators"]},
         judge and judge["roles"],
         manifest["summary"]["confidence_level"],
+        clusters or {},
     )
 
 

@@ -82,11 +82,17 @@ def reach_of(stat: str, summary: Summary, unknown: int, values: tuple[float, flo
 
 def held(reach: Reach, least: float | None, most: float | None) -> Literal["pass", "fail"] | None:
     """Whether a number keeps its bounds wherever it ends; None where that is open."""
-    least = -math.inf if least is None else least
-    most = math.inf if most is None else most
+    # What meets a bound but for the rounding of a mean keeps it.
+    least = -math.inf if least is None else least - rounding(least)
+    most = math.inf if most is None else most + rounding(most)
     if reach.high < least or reach.low > most:
         return "fail"
     return "pass" if least <= reach.low and reach.high <= most else None
+
+
+def rounding(bound: float) -> float:
+    """By how much a mean may miss a bound, or another mean, through the rounding of floats alone."""
+    return 1e-12 * max(1.0, abs(bound))
 
 
 def asked(least: float | None, most: float | None) -> str:
@@ -100,6 +106,6 @@ def told(value: float, *bounds: float | None) -> str:
     """A number in few digits, and in more where it would read like a bound that it is not."""
     for digits in (4, 6, 9):
         text = f"{value:.{digits}g}"
-        if all(bound is None or value == bound or float(text) != bound for bound in bounds):
+        if all(bound is None or abs(value - bound) <= rounding(bound) or float(text) != bound for bound in bounds):
             return text
     return repr(value)

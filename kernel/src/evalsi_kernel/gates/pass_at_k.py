@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple
 
-from evalsi_kernel.scores.intervals import Interval, student_t, wilson
+from evalsi_kernel.scores.clusters import ClusterSums
+from evalsi_kernel.scores.intervals import Interval, StandardError, clustered_wilson, effective_wilson, wilson
 from evalsi_kernel.scores.moments import Moments
 from evalsi_kernel.scores.student_t import require_level
 from evalsi_kernel.scores.summaries import Summary
@@ -83,6 +84,10 @@ def wanted_ks(metric: str, gate_metrics: Iterable[str], trials: int) -> list[int
     return sorted(named | ({trials} if trials > 1 else set()))
 
 
+_Values = Counter[tuple[str | None, float]]
+"""How many records of a cluster, which is None where records count one by one, have a value."""
+
+
 class _Trials(NamedTuple):
     """How many trials of a record ended so."""
 
@@ -117,15 +122,21 @@ class PassAtK:
         if self.ks and self.ks[0] < 1:
             raise ValueError(f"k counts trials, from 1 up, and {self.ks[0]} is below.")
         self._level = level
-        self._records: Counter[_Trials] = Counter()
-        self._record_id: str | None = None
+        self._records: Counter[tuple[_Trials, str | None]] = Counter()
+        self._record: tuple[str, str | None] = "", None
         self._trials: Counter[str] = Counter()
 
-    def add(self, record_id: str, trial: Trial) -> None:
-        """Take in one trial; all trials of a record come one after the other."""
-        if record_id != self._record_id:
+    def add(self, record_id: str, trial: Trial, cluster: str | None = None) -> None:
+        """Take in one trial; all trials of a record come one after the other.
+
+        Args:
+            record_id: of the record.
+            trial: how it ended.
+            cluster: of the record; None where records count one by one.
+        """
+        if (record_id, cluster) != self._record:
             self._end_record()
-            self._record_id = record_id
+            self._record = record_id, cluster
         self._trials[trial] += 1
 
     def summaries(self) -> list[Summary]:
@@ -147,24 +158,26 @@ class PassAtK:
 
     def _end_record(self) -> None:
         if self._trials:
-            self._records[_Trials(**self._trials)] += 1
+            self._records[_Trials(**self._trials), self._record[1]] += 1
             self._trials.clear()
 
     def _summary(self, sign: str, k: int, *, errors_fail: bool) -> Summary:
-        values: Counter[float] = Counter()
+        values: _Values = Counter()
         missing: Counter[str] = Counter()
-        for trials, records in self._records.items():
+        tried = 0
+        for (trials, cluster), records in self._records.items():
             n = trials.passed + trials.failed + (trials.error if errors_fail else 0)
             value = _ESTIMATORS[sign](n, trials.passed, k)
             if value is not None:
-                values[value] += records
+                values[cluster, value] += records
+                tried += n * records
             elif n + trials.cancelled >= k:
                 missing["cancelled"] += records
             else:
                 missing["errors" if trials.error and not errors_fail else "skipped"] += records
         moments = Moments()
-        for value in sorted(values):
-            moments.add([value] * values[value])
+        for key in sorted(values):
+            moments.add([key[1]] * values[key])
         variance = moments.variance
         return Summary(
             metric=f"{self.metric}.pass{sign}{k}{ERRORS_AS_FAILURES if errors_fail else ''}",
@@ -176,22 +189,30 @@ class PassAtK:
             errors=missing["errors"],
             skipped=missing["skipped"],
             cancelled=missing["cancelled"],
-            ci=_interval(moments, values, self._level),
+            ci=_interval(moments, values, self._level, most=tried / k),
             higher_is_better=True,
+            clusters=len({cluster for cluster, _ in values} - {None}) or None,
         )
 
 
-def _interval(moments: Moments, values: Counter[float], level: float) -> Interval | None:
-    """Wilson's interval where each value is 0 or 1, else Student's t within [0, 1].
+def _interval(moments: Moments, values: _Values, level: float, *, most: float) -> Interval | None:
+    """Wilson's interval; where values are fractions, or come in clusters, on their effective sample size.
 
-    Where the values are fractions without a spread, or there is one alone, Wilson's is taken at their mean: a value in
-    [0, 1] varies no more than a pass or failure of the same mean, so the interval is too wide rather than too narrow.
+    That is at most `most`, the number of groups of k trials: near 0 and 1 the spread of a few fractions is hardly any.
+    Where they have none at all, or there is one alone, it is the number of records: a value in [0, 1] varies no more
+    than a pass or failure of the same mean, so the interval is too wide rather than too narrow.
     """
     mean, variance = moments.mean, moments.variance
     if mean is None:
         return None
-    if variance and not set(values) <= {0.0, 1.0}:
-        found = student_t(moments.n, mean, variance, level, minimum=0.0, maximum=1.0)
-        if found is not None:
-            return found
+    clusters = [(cluster, value) for cluster, value in values if cluster is not None]
+    if clusters:
+        sums = ClusterSums()
+        for cluster, value in clusters:
+            records = values[cluster, value]
+            sums.add([value] * records, [cluster] * records)
+        return clustered_wilson(sums.whole_sums(), sums.counts, level, most=most)
+    if variance and not {value for _, value in values} <= {0.0, 1.0}:
+        error = StandardError(math.sqrt(variance / moments.n), moments.n - 1)
+        return effective_wilson(mean, error, level, most=most)
     return wilson(mean * moments.n, moments.n, level)

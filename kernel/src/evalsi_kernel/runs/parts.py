@@ -30,9 +30,19 @@ class TrialSums:
         gate_metrics: the metrics that gates name.
         trials: of each record.
         level: of the intervals.
+        clustered: records come in clusters beside their trials.
     """
 
-    def __init__(self, instances: Sequence[Instance], gate_metrics: Sequence[str], trials: int, level: float) -> None:
+    def __init__(
+        self,
+        instances: Sequence[Instance],
+        gate_metrics: Sequence[str],
+        trials: int,
+        level: float,
+        *,
+        clustered: bool = False,
+    ) -> None:
+        self._clustered = clustered
         self._sums: list[tuple[Instance, str, PassAtK]] = []
         for instance in instances:
             if instance.info.scope != "record":
@@ -48,11 +58,12 @@ class TrialSums:
     def add(self, chunk: Chunk) -> None:
         """Take in a chunk whose outcomes are tallied."""
         ids = chunk.record_ids or chunk.ids
+        clusters = chunk.clusters if self._clustered and chunk.clusters is not None else [None] * len(ids)
         for instance, name, sums in self._sums:
-            for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
+            for record_id, cluster, outcome in zip(ids, clusters, chunk.columns[instance.session], strict=True):
                 trial = self._trial(outcome or UNANSWERED, name, sums.metric)
                 if trial is not None:
-                    sums.add(record_id, trial)
+                    sums.add(record_id, trial, cluster)
 
     def _trial(self, outcome: Outcome, name: str, metric: str) -> Trial | None:
         kind, payload = outcome
@@ -121,20 +132,25 @@ class Slices:
 
 
 class PairedValues:
-    """The values of some metrics by record, for gates that compare with a baseline.
+    """The values of some metrics by record, and the clusters of these, for gates that compare with a baseline.
 
     Args:
         metrics: their names.
         instances: the evaluators.
+        clustered: records come in clusters beside their trials.
     """
 
-    def __init__(self, metrics: Iterable[str], instances: Sequence[Instance]) -> None:
+    def __init__(self, metrics: Iterable[str], instances: Sequence[Instance], *, clustered: bool = False) -> None:
         self.values: dict[str, RecordValues] = {metric: {} for metric in metrics}
+        self.clusters: dict[str, str] = {}
         self._instances = instances if self.values else ()
+        self._clustered = clustered and bool(self.values)
 
     def add(self, chunk: Chunk) -> None:
         """Take in a chunk whose outcomes are tallied."""
         ids = chunk.record_ids or chunk.ids
+        if self._clustered and chunk.clusters is not None:
+            self.clusters.update(zip(ids, chunk.clusters, strict=True))
         for instance in self._instances:
             for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
                 for metric, value in numbers_of(instance, outcome):

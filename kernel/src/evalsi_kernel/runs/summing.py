@@ -57,14 +57,16 @@ class Summing:
         self._decided = decided
         self._stopped = stopped
         spec, instances, level = prepared.spec, prepared.plan.instances, prepared.spec.summary.confidence_level
-        clustered = spec.summary.cluster_by is not None or spec.trials > 1
+        by_key = spec.summary.cluster_by is not None
+        clustered = by_key or spec.trials > 1
         of_records = [instance for instance in instances if instance.info.scope == "record"]
         keys = list(dict.fromkeys([*spec.summary.slice_by, *prepared.gates.slice_keys]))
         self._slices = Slices(
             keys, lambda: [Tally(one, level, keep_values=False, clustered=clustered) for one in of_records]
         )
-        self._trials = TrialSums(instances, [gate.metric for gate in spec.gates], spec.trials, level)
-        self._paired = PairedValues(prepared.gates.paired_metrics, instances)
+        gated = [gate.metric for gate in spec.gates]
+        self._trials = TrialSums(instances, gated, spec.trials, level, clustered=by_key)
+        self._paired = PairedValues(prepared.gates.paired_metrics, instances, clustered=by_key)
         self._asked = 0
         self._usage = TargetUsage()
 
@@ -84,14 +86,13 @@ class Summing:
         summaries = self._with_trials(evaluation.summaries)
         slices = self._slices.summaries()
         manifest = {**evaluation.manifest, **self._about, "target_usage": self._usage.to_dict()}
+        told, paired = [one.to_dict() for one in summaries], self._paired
         results = judge_gates(
             self._prepared.gates,
             summaries,
             facts=manifest,
             slices=slices,
-            this_run=side(
-                "this run", manifest, [one.to_dict() for one in summaries], [], self._paired.values, asked=self._asked
-            ),
+            this_run=side("this run", manifest, told, [], paired.values, asked=self._asked, clusters=paired.clusters),
             decided=self._decided,
             trials=self._prepared.spec.trials,
         )

@@ -41,7 +41,7 @@ class Compare:
         add("--metric", action="append", default=[], metavar="NAME", help="compare this metric only; repeatable")
         add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of intervals and tests (0.95)")
         add("--ci", default=AUTO, metavar="METHOD", help="how intervals are made: auto or bootstrap (auto)")
-        add("--cluster-by", metavar="KEY", help="metadata key of records that are correlated")
+        add("--cluster-by", metavar="KEY", help="metadata key of records that are correlated (that of both runs)")
         add(
             "--fail-on-regression",
             nargs="*",

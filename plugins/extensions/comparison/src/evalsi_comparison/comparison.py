@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
         base, candidate: paths of results files.
         settings: how.
         metrics: those to compare; none for all that both have.
-        cluster_by: the metadata key of records that are correlated.
+        cluster_by: the metadata key of records that are correlated; None for the one that both runs were clustered by.
         watched: what to hold against a regression; None for nothing, empty for every metric.
         limit: of how many changed records a metric to tell more.
     """
@@ -92,6 +92,7 @@ class Comparison(NamedTuple):
     judged: tuple[Judged, ...] | None
     excerpts: Mapping[tuple[str, int], Excerpt]
     limit: int
+    cluster_by: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -130,8 +131,18 @@ def compare(wanted: Wanted) -> Comparison:
             "The runs have no metric in common.", "Run the same evaluators on both.", code="config.incomparable"
         )
     items = Items()
+    keys = [_clustered_by(one) for one in lines]
+    if wanted.cluster_by is None and keys[0] == keys[1]:
+        wanted = wanted._replace(cluster_by=keys[0])
     base, candidate = (Side(one, items, wanted.cluster_by) for one in lines)
     return _compared(base, candidate, items, wanted, metrics._replace(common=list(dict.fromkeys(chosen))))
+
+
+def _clustered_by(lines: ResultsLines) -> str | None:
+    """The key that a run was clustered by; its trials make no clusters beside the records."""
+    summary = lines.head["manifest"].get("summary")
+    key = summary.get("cluster_by") if isinstance(summary, dict) else None
+    return key if isinstance(key, str) and key not in ("", "id") else None
 
 
 def _refuse_one_file(wanted: Wanted) -> None:
@@ -167,6 +178,7 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
         judged=None,
         excerpts={},
         limit=wanted.limit,
+        cluster_by=wanted.cluster_by,
     )
     if wanted.watched is not None:
         found = found._replace(judged=tuple(judge_all(differences, wanted.watched, wanted.settings.alpha)))
@@ -230,6 +242,7 @@ def _notes(found: Comparison, base: Side, candidate: Side, metrics: _Metrics) ->
         status = side.manifest.get("status")
         if status not in (None, "complete"):
             yield f"The {name} is {status}: {_error_of(side)}"
+    yield from _notes_on_clusters(found, base, candidate)
     yield from _notes_on_data(found, base, candidate)
     for one in found.differences:
         yield from _notes_on_pairs(one)
@@ -243,6 +256,17 @@ def _notes(found: Comparison, base: Side, candidate: Side, metrics: _Metrics) ->
     measured = [one.name for one in found.changes if one.group == "evaluators" and one.base and one.candidate]
     if measured:
         yield f"What measures differs, so a difference may come from it: {named(measured)}."
+
+
+def _notes_on_clusters(found: Comparison, base: Side, candidate: Side) -> Iterator[str]:
+    keys = [_clustered_by(side.lines) for side in (base, candidate)]
+    if found.cluster_by is not None:
+        count = max((one.clusters or 0 for one in found.differences), default=0)
+        as_there = ", as in both runs" if keys == [found.cluster_by] * 2 else ""
+        yield f"Records are clustered by {found.cluster_by}{as_there}: {count:,} cluster{'' if count == 1 else 's'}."
+    elif any(keys):
+        told = [f"the {name} by {key}" for name, key in zip(("base", "candidate"), keys, strict=True) if key]
+        yield f"Records count one by one, and were clustered in {' and '.join(told)}: name the key with --cluster-by."
 
 
 def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[str]:

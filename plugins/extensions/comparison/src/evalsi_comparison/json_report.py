@@ -25,6 +25,7 @@ def json_report(found: Comparison) -> dict[str, Any]:
         "candidate": found.candidate._asdict(),
         "confidence": found.settings.level,
         "alpha": alpha,
+        "cluster_by": found.cluster_by,
         "regression": None if judged is None else {"failed": found.failed, "metrics": judged},
         "metrics": [{**difference_dict(one, alpha), "changed": _changed(found, one)} for one in found.differences],
         "untested": [one._asdict() for one in found.whole],

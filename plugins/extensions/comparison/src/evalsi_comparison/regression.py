@@ -17,6 +17,8 @@ from .difference import Difference
 MIN_SHARE = 0.5
 """Where fewer of the base's scores are in pairs, the pairs say little of the data."""
 
+_ROUNDING = 1e-12
+
 Verdict = Literal["fine", "regressed", "undecided", "not judged"]
 
 
@@ -116,7 +118,8 @@ def _told(p: float | None) -> str:
 
 
 def _with_max_drop(found: Difference, max_drop: float, worse: float, alpha: float) -> Judged:
-    if worse <= max_drop:
+    # 0.92 - 0.9 is not more than 0.02, though in floats it is.
+    if worse <= max_drop + _ROUNDING * max(1.0, abs(found.base or 0.0)):
         return Judged(found.metric, "fine", f"worse by {max(0.0, worse):.4g} at most {max_drop:g}")
     if found.ci is None:
         sure = found.tested.p is not None and found.tested.p < alpha

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.records.mapping import MISSING, reach
 
 from .results_lines import ResultsLines
 
@@ -32,6 +33,7 @@ class State(IntEnum):
     CANCELLED = 4
 
 
+_FIELDS = ("id", "input", "output", "reference")
 STATES = {"scored": State.SCORED, "skipped": State.SKIPPED, "error": State.ERROR, "cancelled": State.CANCELLED}
 
 
@@ -243,13 +245,19 @@ class Side:
                 self.clusters[place] = self._cluster(record, self._cluster_by)
 
     def _cluster(self, record: Record, key: str) -> str:
-        value = record.metadata.get(key)
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        path = tuple(key.split("."))
+        value = reach(record.metadata, path)
+        if value is MISSING:
+            value = reach({name: getattr(record, name) for name in _FIELDS}, path)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if not isinstance(value, str | int | float):
             raise ConfigError(
                 f"{self.path}: record {record.id!r} has no text or number {key!r} in its metadata to cluster by.",
                 "Give every record one, or cluster by another key.",
             )
-        return str(value)
+        # JSON does not tell 1 from 1.0.
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
     def _column(self, metric: str, evaluator: str, kind: Kind) -> Column:
         column = self.columns.get(metric)
