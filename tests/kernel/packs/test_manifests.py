@@ -191,6 +191,10 @@ def test_the_message_of_several_faults_has_a_line_for_each(tmp_path: Path) -> No
         ("[run\n", "is not TOML"),
         ("name = 'a'\nname = 'b'\n", "is not TOML"),
         ("a = " + "[" * 20_000 + "]" * 20_000, "is not TOML"),
+        ("a = 1\n" + "a." * 20_000 + "b = 1", "is not TOML: a key has more than 50 parts (at line 2)"),
+        ("[" + '"\\"" . ' * 20_000 + "b]", "is not TOML: a key has more than 50 parts (at line 1)"),
+        ("a = { " + "'x' . " * 20_000 + "b = 1 }", "is not TOML: a key has more than 50 parts (at line 1)"),
+        ("# " + "x" * (512 << 10), "is larger than 512 KiB"),
     ],
 )
 def test_a_manifest_of_quite_another_shape_is_told_too(tmp_path: Path, text: str, told: str) -> None:

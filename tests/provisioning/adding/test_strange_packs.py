@@ -231,6 +231,15 @@ def test_a_number_in_a_manifest_that_is_longer_than_any_is_told(project: Path, t
         added(folder, project)
 
 
+@pytest.mark.parametrize("name", ["plugin.toml", "uv.lock"])
+def test_a_key_of_thousands_of_parts_is_refused_and_not_parsed(project: Path, tmp_path: Path, name: str) -> None:
+    folder = write_pack(tmp_path / "style")
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write("\n[tool]\n" + "a." * 5_000 + "b = 1\n")
+    with pytest.raises(EvalsiError, match="a key has more than 50 parts"):
+        added(folder, project)
+
+
 def test_a_pack_for_a_newer_protocol_says_that_evalsi_must_move(project: Path, tmp_path: Path) -> None:
     with pytest.raises(PackError, match="protocol is 2") as refused:
         added(write_pack(tmp_path / "style", protocol=2), project)

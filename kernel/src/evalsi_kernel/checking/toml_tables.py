@@ -5,7 +5,6 @@ It costs an import of pydantic: only what reads a file past every cache imports 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsi_kernel.checking.problems import Problem, inside, told
 from evalsi_kernel.checking.suggestions import choose
+from evalsi_kernel.checking.toml_text import parse_toml
 from evalsi_kernel.checking.value_schema import shown
 from evalsi_kernel.errors import EvalsiError
 
@@ -46,6 +46,8 @@ TableType = TypeVar("TableType", bound=Table)
 MoreProblems = Callable[[dict[str, Any]], Iterable[Problem]]
 Raise = Callable[[str, str, list[Problem]], EvalsiError]
 
+MAX_BYTES = 512 << 10
+"""Of a file of tables; the largest manifest that is known takes a twelfth of it."""
 _KINDS = {
     "string_type": ("must be text", "Put it in quotes."),
     "bool_type": ("must be true or false", ""),
@@ -63,7 +65,11 @@ _KINDS = {
 def read_toml(path: Path, error: Raise) -> dict[str, Any]:
     """The tables of a file; `error` makes the exception where it cannot be read."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise error(f"{path} is larger than {MAX_BYTES >> 10} KiB.", "Shorten it.", [])
+        return parse_toml(data.decode("utf-8-sig"))
     except OSError as cause:
         raise error(f"{path} cannot be read: {cause.strerror or cause}.", "Check that it is a file.", []) from cause
     except UnicodeDecodeError as cause:

@@ -6,13 +6,13 @@ It asks the service what it holds, and writes that down. It must not know how a 
 from __future__ import annotations
 
 import shutil
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from evalsi_kernel.checking.toml_text import parse_toml
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.planning.reattaching import SERVICE
@@ -112,7 +112,7 @@ async def _describe(launch: Launch) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return parse_toml(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise PackError(f"{path} cannot be read: {error}.", "Name a plugin.toml.", code="pack.manifest") from error
 

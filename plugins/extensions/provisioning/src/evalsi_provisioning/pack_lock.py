@@ -6,11 +6,11 @@ It must not know where environments lie or how they are built. The lock's format
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evalsi_kernel.checking.toml_text import parse_toml
 from evalsi_kernel.errors import PackEnvironmentError
 
 HOST_PACKAGES = frozenset({"evalsi-sdk", "evalsi-protocol"})
@@ -78,7 +78,7 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
         PackEnvironmentError: `environment.lock_stale`.
     """
     try:
-        project = tomllib.loads(pyproject.decode()).get("project", {})
+        project = parse_toml(pyproject.decode()).get("project", {})
     except (ValueError, RecursionError) as error:
         raise _stale(pack, f"its pyproject.toml cannot be read ({error})") from error
     if "dependencies" in project.get("dynamic", ()):
@@ -115,7 +115,7 @@ def _asked_by(entry: dict[str, Any]) -> tuple[str, frozenset[str]] | None:
 
 def _parsed(lock: bytes, pack: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(lock.decode())
+        return parse_toml(lock.decode())
     except (ValueError, RecursionError) as error:
         raise _unreadable(pack, str(error)) from error
 
