@@ -81,6 +81,24 @@ def test_trials_of_a_record_are_no_new_records(tmp_path: Path) -> None:
     assert (row["n"], row["low"]) == (6, pytest.approx(expected.low))
 
 
+# The slices of a run that was clustered itself counted its records one by one.
+@pytest.mark.parametrize("key", ["book", "of.book", "of.it/b~k"])
+def test_what_a_run_was_clustered_by_clusters_its_slices(tmp_path: Path, key: str) -> None:
+    *outer, name = key.split(".")
+    books = {f"r{number}": {name: f"b{number % 3}"} for number in range(12)}
+    metadata = {record: {"topic": "geo", **({"of": book} if outer else book)} for record, book in books.items()}
+    path = write_results(
+        tmp_path / "a.json",
+        {"exact": {f"r{number}": number % 3 > 0 for number in range(12)}},
+        metadata=metadata,
+        manifest={"summary": {"confidence_level": 0.95, "cluster_by": key, "ci_method": "auto", "seed": 0}},
+    )
+    (row,) = rows(analyze("slice", "exact", "--by", "topic", "--results", path, "--format", "json"))
+    expected = clustered_wilson([0, 4, 4], [4, 4, 4], 0.95)
+    assert expected is not None
+    assert (row["n"], row["low"]) == (12, pytest.approx(expected.low))
+
+
 def test_keys_inside_keys_and_records_without_the_key_have_their_rows(tmp_path: Path) -> None:
     results = ("--results", nightly(tmp_path, 1), "--format", "json")
     inside = rows(analyze("slice", "exact", "--by", "who.age", *results))

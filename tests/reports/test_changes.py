@@ -66,6 +66,17 @@ def test_many_flips_are_a_clear_change(compare: Callable[..., Changes]) -> None:
     assert check.low < check.high < 0
 
 
+# Student's t takes records of one cluster for independent ones, and called their change clear.
+def test_of_records_in_clusters_no_change_is_called_clear(compare: Callable[..., Changes]) -> None:
+    ids = {f"ferry-{number:04d}" for number in range(5, 101, 5) if number % 11 != 3}
+    whole = evaluation(100)
+    whole["manifest"]["summary"]["cluster_by"] = "customer"
+    found = compare(whole, passing(ids, True))
+    assert (found.metrics[0].low, found.metrics[0].is_clear) == (None, False)
+    assert found.metrics[0].lost
+    assert "Records are clustered by customer: `evalsi compare` says which differences are no chance." in found.notes
+
+
 def test_trials_of_a_record_count_as_one_pair(compare: Callable[..., Changes]) -> None:
     check = compare(run(40), passing({"ferry-0005"}, True)).metrics[0]
     assert check.paired == 36

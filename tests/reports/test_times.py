@@ -9,7 +9,10 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evalsi_reports.expenses import expenses
+from evalsi_reports.figures import percentile
 from evalsi_reports.html_page import html_page
 from evalsi_reports.markdown_page import markdown_page
 from evalsi_reports.redaction import Redaction
@@ -63,3 +66,23 @@ def test_a_file_that_tells_of_no_times_has_none_in_its_page(tmp_path: Path) -> N
     report = report_of(tmp_path, timed([None, None, None]))
     assert embedded(html_page(report))["took"] is None
     assert not [fact for fact in expenses(report.folded) if fact.of == "Time a record"]
+
+
+# The nearest rank of a half was the one below it for two values and for ten, and the one above it for six.
+@pytest.mark.parametrize(
+    ("count", "share", "rank"),
+    [
+        (1, 0.5, 1),
+        (2, 0.5, 1),
+        (3, 0.5, 2),
+        (4, 0.5, 2),
+        (6, 0.5, 3),
+        (10, 0.5, 5),
+        (20, 0.95, 19),
+        (100, 0.07, 7),
+        (100, 0.99, 99),
+        (3, 0.95, 3),
+    ],
+)
+def test_a_percentile_is_the_nearest_rank(count: int, share: float, rank: int) -> None:
+    assert percentile([float(number) for number in range(1, count + 1)], share) == rank

@@ -27,9 +27,18 @@ _CHUNK_ROWS = 10_000
 COLUMNS = ("run", "n", "mean", "low", "high", "skipped", "errors")
 
 _KEYS = "SELECT DISTINCT unnest(json_keys(metadata)) FROM records WHERE metadata IS NOT NULL ORDER BY 1"
+# What a run was clustered by, as the name of a pointer; its trials are told apart by the record.
 _ROWS = """
-SELECT run_id, coalesce(json_extract_string(metadata, ?), ?), record_id, outcome, value, passed, label
-FROM scores JOIN records USING (run_id, record_id, trial) JOIN runs USING (run_id)
+WITH clusters AS (
+    SELECT run_id, replace(replace(json_extract_string(manifest, '/summary/cluster_by'), '~', '~0'), '/', '~1') AS name
+    FROM runs
+)
+SELECT run_id, coalesce(json_extract_string(metadata, ?), ?), record_id, outcome, value, passed, label,
+    coalesce(
+        json_extract_string(metadata, '/' || clusters.name),
+        json_extract_string(metadata, '/' || replace(clusters.name, '.', '/'))
+    )
+FROM scores JOIN records USING (run_id, record_id, trial) JOIN runs USING (run_id) JOIN clusters USING (run_id)
 WHERE metric = ?
 ORDER BY started_at, run_id, 2, record_id, trial
 """
@@ -117,12 +126,11 @@ def _summed(group: Sequence[tuple[Any, ...]], metric: str, level: float) -> Slic
     scored = [row for row in group if row[3] == "scored" and row[4] is not None]
     outcomes = Counter(row[3] for row in group)
     kind: Kind = "pass" if any(row[5] is not None for row in scored) else "number"
-    records = [row[2] for row in scored]
     # Trials of one record are no new records.
-    clustered = len(set(records)) < len(records)
+    clusters = [row[2] if row[7] is None else row[7] for row in scored]
+    clustered = len(set(clusters)) < len(clusters) or any(row[7] is not None for row in scored)
     sample = MetricAccumulator(metric, metric, OutputInfo(kind=kind), level=level, clustered=clustered)
-    clusters = records if clustered else None
-    sample.add([row[4] for row in scored], clusters)
+    sample.add([row[4] for row in scored], clusters if clustered else None)
     summary = sample.summary()
     ci = summary.ci
     return Slice(

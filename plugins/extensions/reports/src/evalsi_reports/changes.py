@@ -27,7 +27,8 @@ class Change(NamedTuple):
         metric: as it is now.
         before: its mean in the baseline, None where that has none.
         difference: of the means over the records that both have; of all where no record is in both.
-        low, high: ends of its 95 % interval, by Student's t over the records; None where there is none.
+        low, high: ends of its 95 % interval, by Student's t over the records; None where there is none, and where
+            records come in clusters, of which it knows nothing.
         paired: how many records both have scores for.
         lost, won: ids of the records that passed and now fail, and the other way round; numbers: fell and rose.
     """
@@ -94,7 +95,8 @@ def _change(metric: Metric, now: Folded, old: Metric, before: Folded) -> Change:
     moments = Moments()
     moments.add([value - earlier for earlier, value in pairs.values()])
     interval = None
-    if moments.mean is not None and moments.variance is not None:
+    clustered = _cluster_key(now) or _cluster_key(before)
+    if not clustered and moments.mean is not None and moments.variance is not None:
         # Where both lie between 0 and 1, no difference is beyond 1.
         within = 1.0 if metric.span == old.span == (0.0, 1.0) else None
         least = None if within is None else -within
@@ -131,9 +133,18 @@ def _notes(now: Folded, before: Folded) -> list[str]:
         old = before.refs.get(name)
         if old is not None and old != ref:
             notes.append(f"{name} is {ref} now, and was {old}.")
+    if key := _cluster_key(now) or _cluster_key(before):
+        notes.append(f"Records are clustered by {key}: `evalsi compare` says which differences are no chance.")
     if len(now.rows) and not set(now.rows.ids) & set(before.rows.ids):
         notes.append("No record of this run is in the baseline, so that nothing can be paired.")
     return notes
+
+
+def _cluster_key(folded: Folded) -> str | None:
+    """The key that a file's records are clustered by; trials of a record are told apart by it, and count once."""
+    summary = folded.head.manifest.get("summary")
+    found = summary.get("cluster_by") if isinstance(summary, dict) else None
+    return found if isinstance(found, str) and found not in ("", "id") else None
 
 
 def _dataset_hash(folded: Folded) -> str | None:

@@ -5,6 +5,7 @@ It must not know what they measure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -92,7 +93,8 @@ def took(started: Any, finished: Any) -> str | None:
 
 def percentile(values: Sequence[float], share: float) -> float:
     """The value below which a share of them lies, by the nearest rank; `values` are sorted and not empty."""
-    return values[min(len(values) - 1, max(0, round(share * len(values) + 0.5) - 1))]
+    # 0.07 of 100 is 7, though in floats it is more.
+    return values[max(1, math.ceil(round(share * len(values), 9))) - 1]
 
 
 def size(size_bytes: int) -> str:
