@@ -64,7 +64,26 @@ def test_it_costs_nothing_and_keeps_what_was_recorded_beside_the_answer(tmp_path
     write_jsonl(tmp_path / "recorded.jsonl", [row])
     made: Generated = with_target("replay", tmp_path, lambda target: ask(target, "a"), path="recorded.jsonl")
     assert (made.tokens.input, made.cost_usd) == (0, 0.0)
-    assert (made.fields, made.metadata) == ({"context": ["c"]}, {"recorded_latency_ms": 120.5})
+    assert made.fields == {"context": ["c"], "usage": {"latency_ms": 120.5, "input_tokens": 9}}
+
+
+@pytest.mark.parametrize("target", [{"connector": "replay"}, {"connector": "replay", "path": "recorded.jsonl"}])
+def test_the_usage_that_is_scored_is_the_recorded_one_and_what_is_unknown_is_skipped(
+    tmp_path: Path, target: dict[str, Any]
+) -> None:
+    """What the replay itself takes, a few microseconds and no dollar, says nothing of what is evaluated."""
+    usage = {"latency_ms": 120.5, "cost_usd": 0.25}
+    rows = [
+        {"id": "a", "question": "?", "answer": "x", "output": "x", "usage": usage},
+        {"id": "b", "question": "?", "answer": "x", "output": "x"},
+    ]
+    write_jsonl(tmp_path / "recorded.jsonl", rows)
+    evaluators = [{"ref": "latency"}, {"ref": "cost"}]
+    _, results = run_here(write_spec(tmp_path, target, rows, evaluators=evaluators, gates=[]))
+    assert outcomes(results) == ["scored", "scored", "skipped", "skipped"]
+    assert [one["mean"] for one in results["summaries"]] == [120.5, 0.25]
+    assert results["manifest"]["target_usage"]["cost_usd"] == 0.0
+    assert results["records"][0]["usage"] == usage
 
 
 def test_a_file_that_does_not_fit_is_told_before_anything_is_asked(tmp_path: Path) -> None:

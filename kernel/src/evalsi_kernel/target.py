@@ -67,7 +67,8 @@ class Generated(NamedTuple):
         tokens: what it took; None where that is unknown, which is never 0.
         cost_usd: what it cost where the target itself says so; None leaves it to the table of prices.
         model: the model that answered, as it names itself.
-        fields: other fields of the record that the target fills, such as `trajectory` or `context`.
+        fields: other fields of the record that the target fills: `trajectory`, `context`, and `usage` where the answer
+            was made at another time than now, which is what evaluators see; what is booked is `tokens` and `cost_usd`.
         metadata: what else is worth keeping, such as why the reply ended; it joins the record's metadata.
     """
 

@@ -20,7 +20,7 @@ from evalsi_protocol.errors import LocalMisuse, WireError
 from evalsi_protocol.values import check_value
 
 _COUNTS = (("input_tokens", "input"), ("output_tokens", "output"))
-_FIELDS: Mapping[str, Callable[[Any], Any]] = {"context": contexts, "trajectory": trajectory}
+_FIELDS: Mapping[str, Callable[[Any], Any]] = {"context": contexts, "trajectory": trajectory, "usage": read_usage}
 
 
 def answered(made: Generated, spent: Spent, latency_ms: float, room_bytes: int) -> dict[str, Any]:

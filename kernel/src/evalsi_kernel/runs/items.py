@@ -69,7 +69,8 @@ class Items:
         record.pop("usage", None)
         record.update(answer.get("fields", {}))
         if "error" not in answer:
-            record["output"], record["usage"] = answer["output"], answer["usage"]
+            record["output"] = answer["output"]
+            record.setdefault("usage", answer["usage"])  # One that the target filled is that of the recorded call.
         told = {"trial": self.trial(item)} | {name: answer[name] for name in ("error", "model") if name in answer}
         record["provenance"] = {**record.get("provenance", {}), "run": told}
         if "metadata" in answer:

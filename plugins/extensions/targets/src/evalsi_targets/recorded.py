@@ -19,7 +19,7 @@ from evalsi_kernel.records.sources import Row, Source
 _RESULTS = re.compile(rb'\s*\{\s*"(schema_version|manifest)"\s*:')
 _HEAD_BYTES = 4096
 _RECORDS = b'"records":['
-_FIELDS = ("trajectory", "context")
+_FIELDS = ("trajectory", "context", "usage")
 
 Key = tuple[str, int | None]
 
@@ -30,15 +30,13 @@ class Recorded(NamedTuple):
     Args:
         has_output: whether there is one; an empty one is.
         output: a content.
-        fields: `trajectory` and `context`, where it has them.
-        latency_ms: how long it took when it was recorded; None is unknown.
+        fields: `trajectory` and `context`, where it has them, and the `usage` of when it was recorded.
         error: why there is no output, as the earlier run says; "" where it does not.
     """
 
     has_output: bool
     output: Any
-    fields: dict[str, Any] | None
-    latency_ms: float | None
+    fields: dict[str, Any]
     error: str
 
 
@@ -69,14 +67,12 @@ def read_recorded(path: Path, open_source: Callable[[str], Source], id_at: str, 
 
 
 def _of_row(row: Row, output: Any) -> Recorded:
-    usage = row.get("usage")
-    latency = usage.get("latency_ms") if isinstance(usage, dict) else None
-    fields = {name: row[name] for name in _FIELDS if row.get(name) is not None}
+    # Where nothing was recorded nothing is known: how long the replay takes says nothing of what is evaluated.
+    fields = {"usage": {}} | {name: row[name] for name in _FIELDS if row.get(name) is not None}
     if output is MISSING or output is None:
         error = reach(row, ("provenance", "run", "error", "message"))
-        return Recorded(False, None, None, None, error if isinstance(error, str) else "")
-    latency_ms = None if isinstance(latency, bool) or not isinstance(latency, int | float) else float(latency)
-    return Recorded(True, content(output), fields or None, latency_ms, "")
+        return Recorded(False, None, {}, error if isinstance(error, str) else "")
+    return Recorded(True, content(output), fields, "")
 
 
 def _trial(row: Row) -> int | None:

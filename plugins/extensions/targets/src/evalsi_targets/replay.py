@@ -68,8 +68,7 @@ class Replay:
         found = self._recorded.get((record_id, given.trial)) or self._recorded.get((record_id, None))
         if found is None or not found.has_output:
             raise _nothing(record_id, given.trial, "" if found is None else found.error)
-        told = {} if found.latency_ms is None else {"recorded_latency_ms": found.latency_ms}
-        return Generated(found.output, NO_TOKENS, 0.0, fields=found.fields or {}, metadata=told)
+        return Generated(found.output, NO_TOKENS, 0.0, fields=found.fields)
 
     async def close(self) -> None:
         """There is nothing to let go of."""
@@ -78,9 +77,7 @@ class Replay:
         """The output that the data itself has."""
         if "output" not in record:
             raise _nothing(record["id"], 1, "")
-        latency = record.get("usage", {}).get("latency_ms")
-        told = {} if latency is None else {"recorded_latency_ms": latency}
-        return Generated(record["output"], NO_TOKENS, 0.0, metadata=told)
+        return Generated(record["output"], NO_TOKENS, 0.0, fields={"usage": record.get("usage", {})})
 
 
 def _nothing(record_id: str, trial: int, error: str) -> ProviderError:
