@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -99,7 +100,10 @@ def test_a_field_that_no_record_has_is_refused_with_those_there_are(form: str, f
     assert told in done.err
 
 
-def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lock_being_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [[], ["--format", "json"]])
+def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lock_being_read(
+    tmp_path: Path, words: list[str]
+) -> None:
     for number in range(100):
         write_pack(tmp_path / "packs", f"acme/p{number}", f"e{number}")
     variables = os.environ | {
@@ -111,28 +115,33 @@ def test_a_hundred_packs_are_listed_without_a_process_and_when_warm_without_a_lo
         "sys.addaudithook(lambda event, args: told.append((event, str(args[0]))) if event in "
         "('open', 'subprocess.Popen', 'os.exec', 'os.fork', 'os.posix_spawn') else None)\n"
         "from evalsi_cli.main import main\n"
-        "code = main(['catalog'])\n"
+        "code = main(['catalog', *sys.argv[1:]])\n"
         "print(len([one for one in told if one[0] != 'open']), "
         "len([path for event, path in told if path.endswith('uv.lock')]), "
         "len([path for event, path in told if '/catalog-' in path]), code, file=sys.stderr)"
     )
     for is_cold in (True, False):
         done = subprocess.run(
-            [sys.executable, "-c", script], env=variables, capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", script, *words],
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         started, locks, catalogs, code = done.stderr.splitlines()[-1].split()
         assert (started, code) == ("0", "0")
         assert int(locks) >= 100 if is_cold else locks == "0"
         assert (catalogs != "0") == is_cold, "what did not change is neither read nor formatted again"
-        assert done.stdout.count("acme/p") >= 100
+        assert len({*re.findall(r"acme/p\d+", done.stdout)}) == 100
 
 
 def test_a_listing_that_was_kept_reads_as_one_that_is_made_anew_and_goes_with_any_change(tmp_path: Path) -> None:
     folder = write_pack(tmp_path / "packs", "acme/style", "polite")
     variables = {"EVALSI_PLUGIN_PATH": str(tmp_path / "packs"), "EVALSI_CACHE_DIR": str(tmp_path / "cache")}
 
-    def listed() -> Done:
-        return evalsi("catalog", variables=variables)
+    def listed(*words: str) -> Done:
+        return evalsi("catalog", *words, variables=variables)
 
     def of_the_pack(out: str) -> str:
         return next(part for part in out.split("\n\n") if part.startswith("acme/style"))
@@ -142,8 +151,21 @@ def test_a_listing_that_was_kept_reads_as_one_that_is_made_anew_and_goes_with_an
     assert first == again
     assert of_the_pack(first.out) == evalsi("catalog", "--pack", "acme/style", variables=variables).out.rstrip("\n")
     assert "(community, by acme; environment not built yet): A pack of a test." in first.out
+    as_json, kept = listed("--format", "json"), listed("--format", "json")
+    assert as_json == kept
+    table = json.loads(kept.out)
+    assert kept.out == json.dumps(table, ensure_ascii=False, indent=2) + "\n"
+    assert {one["name"]: one["environment"] for one in table["packs"]}["acme/style"] == "missing"
+    (of_one,) = json.loads(evalsi("catalog", "--pack", "acme/style", "--format", "json", variables=variables).out)[
+        "packs"
+    ]
+    assert of_one in table["packs"]
+    in_ascii = evalsi("catalog", "--format", "json", variables={**variables, "PYTHONIOENCODING": "ascii"}).out
+    assert (json.loads(in_ascii), in_ascii.isascii(), kept.out.isascii()) == (table, True, False)
     (folder / "uv.lock").unlink()
     assert "(community, by acme; no uv.lock): A pack of a test." in listed().out
+    states = {one["name"]: one["environment"] for one in json.loads(listed("--format", "json").out)["packs"]}
+    assert states["acme/style"] == "no lock"
     manifest = (folder / "plugin.toml").read_text("utf-8")
     (folder / "plugin.toml").write_text(manifest.replace("An evaluator of a test.", "Another one."), "utf-8")
     assert "  polite@1  Another one.\n" in listed().out

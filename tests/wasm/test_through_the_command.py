@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from evalsi_cli.commands.catalog import listing, pack_json, shown
+from evalsi_cli.commands.catalog import listing, shown
 from evalsi_cli.environment_states import environment_states
 from evalsi_cli.listing import Wanted
+from evalsi_cli.pack_json import json_of, listing_json
 from evalsi_cli.pack_text import text_of
 from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.extensions.asking import runtime_launch
@@ -79,7 +80,7 @@ def test_the_catalog_shows_what_runs_it() -> None:
     pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
     (found,) = listing([pack], Wanted())
     (state,) = environment_states([pack])
-    listed = pack_json(found, state)
+    (listed,) = json.loads(listing_json([json_of(*found)], [state]))["packs"]
     assert (listed["runtime"], listed["environment"]) == ("wasm", "not needed")
     assert (
         shown(text_of(*found), state)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from evalsi_cli import pack_json, pack_text
 from evalsi_cli.environment_states import environment_states
 from evalsi_cli.faults import OK
-from evalsi_cli.listing import Trust, Wanted, check_needs, judge_calls, publisher_of, selected, trusts_of
+from evalsi_cli.listing import Trust, Wanted, check_needs, selected, trusts_of
+from evalsi_cli.pack_json import PackJson, json_of, listing_json
 from evalsi_cli.pack_text import PackText, text_of
-from evalsi_cli.terminal import as_json, broken_at, columns, paint
+from evalsi_cli.terminal import broken_at, columns, paint
 from evalsi_cli.whole_listing import whole_listing
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
@@ -22,6 +25,8 @@ from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 
 if TYPE_CHECKING:
     from evalsi_kernel.planning.environments import EnvironmentState
+
+_Told = TypeVar("_Told", bound=NamedTuple)
 
 
 class Listed(NamedTuple):
@@ -47,28 +52,40 @@ def run(options: argparse.Namespace) -> int:
     """Print the catalog; broken packs and what hides what go to stderr."""
     wanted = Wanted(options.needs, options.judge, options.words)
     check_needs(wanted.needs)
-    if options.format == "text" and options.pack is None and wanted.is_all:
-        texts, catalog = whole_listing()
+    if options.format == "json":
+        packs, catalog = _chosen(options.pack, wanted, pack_json, PackJson, json_of)
+        print(listing_json(packs, environment_states(packs)))
     else:
-        catalog = default_catalog()
-        packs = catalog.packs if options.pack is None else (catalog.pack(options.pack),)
-        listed = listing(packs, wanted)
-        if options.format == "json":
-            states = environment_states([one.pack for one in listed])
-            print(as_json({"packs": [pack_json(*one) for one in zip(listed, states, strict=True)]}))
-            _warn(catalog)
-            return OK
-        texts = [text_of(*one) for one in listed]
-    if texts:
-        states, width = environment_states(texts), columns(sys.stdout)
-        print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
-    else:
-        needs = sorted({need for pack in catalog.packs for one in pack.evaluators for need in one.needs})
-        # Whoever names a key of metadata means that very key; those of usage have fixed names.
-        hints = [did_you_mean(one, needs) for one in wanted.needs if one.startswith("usage.") and one not in needs]
-        print(" ".join(filter(None, ["no evaluator is like that" + "." * any(hints), *hints])), file=sys.stderr)
+        texts, catalog = _chosen(options.pack, wanted, pack_text, PackText, text_of)
+        if texts:
+            states, width = environment_states(texts), columns(sys.stdout)
+            print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
+        else:
+            _say_nothing_fits(catalog, wanted)
     _warn(catalog)
     return OK
+
+
+def _chosen(
+    name: str | None,
+    wanted: Wanted,
+    module: ModuleType,
+    kind: type[_Told],
+    told: Callable[[PackInfo, Iterable[EvaluatorInfo], Trust], _Told],
+) -> tuple[list[_Told], Catalog]:
+    """What the wanted packs read as, and a catalog for what else is to be told."""
+    if name is None and wanted.is_all:
+        return whole_listing(module, kind, told)
+    catalog = default_catalog()
+    packs = catalog.packs if name is None else (catalog.pack(name),)
+    return [told(*one) for one in listing(packs, wanted)], catalog
+
+
+def _say_nothing_fits(catalog: Catalog, wanted: Wanted) -> None:
+    needs = sorted({need for pack in catalog.packs for one in pack.evaluators for need in one.needs})
+    # Whoever names a key of metadata means that very key; those of usage have fixed names.
+    hints = [did_you_mean(one, needs) for one in wanted.needs if one.startswith("usage.") and one not in needs]
+    print(" ".join(filter(None, ["no evaluator is like that" + "." * any(hints), *hints])), file=sys.stderr)
 
 
 def listing(packs: Iterable[PackInfo], wanted: Wanted) -> list[Listed]:
@@ -76,26 +93,6 @@ def listing(packs: Iterable[PackInfo], wanted: Wanted) -> list[Listed]:
     chosen = [(pack, found) for pack in packs if (found := selected(pack, wanted))]
     trusts = trusts_of(pack for pack, _ in chosen)
     return [Listed(pack, found, trusts[pack.folder]) for pack, found in chosen]
-
-
-def pack_json(listed: Listed, environment: EnvironmentState) -> dict[str, Any]:
-    """A pack with its evaluators, as JSON."""
-    pack = listed.pack
-    return {
-        "name": pack.name,
-        "version": pack.version,
-        "publisher": publisher_of(pack, listed.trust),
-        "trust": listed.trust,
-        "summary": pack.summary,
-        "wraps": pack.wraps,
-        "runtime": pack.runtime,
-        "environment": environment,
-        "folder": str(pack.folder),
-        "permissions": dict(pack.permissions),
-        "evaluators": [
-            one.to_dict() | {"ref": one.ref, "judge_calls": judge_calls(pack, one)} for one in listed.evaluators
-        ],
-    }
 
 
 def shown(text: PackText, environment: EnvironmentState, width: int = 0) -> str:
