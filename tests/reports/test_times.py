@@ -68,7 +68,7 @@ def test_a_file_that_tells_of_no_times_has_none_in_its_page(tmp_path: Path) -> N
     assert not [fact for fact in expenses(report.folded) if fact.of == "Time a record"]
 
 
-# The nearest rank of a half was the one below it for two values and for ten, and the one above it for six.
+# The median of two, of six and of ten values was the rank above the nearest one, and of four and eight that one.
 @pytest.mark.parametrize(
     ("count", "share", "rank"),
     [
