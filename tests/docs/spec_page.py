@@ -51,6 +51,8 @@ NAMES = {
     "BudgetSpec": "table",
     "TargetSpec": "table",
     "InlineData": "`{records: […]}`",
+    "Thinking": "`{mode, budget_tokens}`",
+    "FallbackOptions": "table",
 }
 WORDS = {
     "string": "text",

@@ -78,6 +78,8 @@ class Service:
     async def responses(self, http: web.Request) -> web.Response:
         """What a test has put there; what was sent is noted."""
         self.seen.append({"authorization": http.headers.get("Authorization"), "body": await http.json()})
+        if isinstance(self.response, str):
+            return web.Response(text=self.response, content_type="text/event-stream")
         return web.json_response(self.response)
 
     async def hang(self, _: web.Request) -> web.Response:

@@ -5,7 +5,7 @@ It must not know a protocol, a model or a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -70,6 +70,7 @@ class Generated(NamedTuple):
         fields: other fields of the record that the target fills: `trajectory`, `context`, and `usage` where the answer
             was made at another time than now, which is what evaluators see; what is booked is `tokens` and `cost_usd`.
         metadata: what else is worth keeping, such as why the reply ended; it joins the record's metadata.
+        fallback: which of the target's fallbacks answered, from 1; 0 where the target itself did.
     """
 
     output: Any
@@ -78,6 +79,7 @@ class Generated(NamedTuple):
     model: str = ""
     fields: Mapping[str, Any] = NOTHING_ELSE
     metadata: Mapping[str, Any] = NOTHING_ELSE
+    fallback: int = 0
 
 
 class Bounds(NamedTuple):
@@ -89,6 +91,8 @@ class Bounds(NamedTuple):
 
 class Target(Protocol):
     """What is evaluated. It retries nothing and keeps no pace: the run does.
+
+    One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them.
 
     Attributes:
         identity: what tells this target from another, options that change its answers included; it enters results and
@@ -113,3 +117,9 @@ class Target(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and processes."""
+
+
+def fallbacks_of(target: Target) -> Sequence[tuple[str, str]]:
+    """Provider and model of each that may answer in a target's place; most have none."""
+    fallbacks: Sequence[tuple[str, str]] = getattr(target, "fallbacks", ())
+    return fallbacks

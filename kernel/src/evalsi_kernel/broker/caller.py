@@ -5,7 +5,7 @@ It must not know what is asked, nor what a reply is worth.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
@@ -33,6 +33,8 @@ class Spent(NamedTuple):
 
     def plus(self, other: Spent) -> Spent:
         """Both together; what is unknown of either is unknown of both."""
+        if self is NOTHING:
+            return other
         one, two = self.cost_usd, other.cost_usd
         cost_usd = None if one is None or two is None else one + two
         return Spent(self.tokens.plus(other.tokens), cost_usd, self.calls + other.calls)
@@ -69,12 +71,20 @@ class Caller:
         prices: what tokens cost.
         pace: how many calls may be in flight; None makes each call once and at once, as asks of batches are.
         price_factor: what a call costs, as a share of its price.
+        others: models that may answer in its place.
     """
 
     def __init__(
-        self, model: ModelSettings, budget: Budget, prices: PriceTable, pace: Pace | None, price_factor: float = 1.0
+        self,
+        model: ModelSettings,
+        budget: Budget,
+        prices: PriceTable,
+        pace: Pace | None,
+        price_factor: float = 1.0,
+        *,
+        others: Sequence[ModelSettings] = (),
     ) -> None:
-        self._model = model
+        self._models = (model, *others)
         self._budget = budget
         self._prices = prices
         self._pace = pace
@@ -83,7 +93,11 @@ class Caller:
         self._policy = RetryPolicy()
 
     async def call(
-        self, make: Callable[[], Awaitable[R]], max_input_tokens: int, max_output_tokens: int
+        self,
+        make: Callable[[], Awaitable[R]],
+        max_input_tokens: int,
+        max_output_tokens: int,
+        who: Callable[[R], int] = lambda _: 0,
     ) -> tuple[R, Spent]:
         """What a call brings, and what it took.
 
@@ -91,6 +105,7 @@ class Caller:
             make: makes one call; raises `ProviderError`.
             max_input_tokens: the most that the prompt can take.
             max_output_tokens: the most that the reply can take.
+            who: tells which model made the reply: 0, or the place of one of the others, from 1.
 
         Raises:
             CallFailed: the budget does not cover it, or every try failed.
@@ -111,7 +126,7 @@ class Caller:
             # A call that was broken off may be billed all the same: what was set aside for it counts as spent.
             reservation.settle(UNKNOWN_TOKENS, None)
             raise
-        spent = self._spent(reply.tokens)
+        spent = self._spent(reply.tokens, who=who(reply))
         for before in failed:
             spent = spent.plus(before)
         reservation.settle(spent.tokens, spent.cost_usd)
@@ -123,10 +138,14 @@ class Caller:
         return None if self._breaker.error is None else self._breaker.error.error
 
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
-        """The most that a call can cost; None where no price is known."""
-        provider, model = self._model.provider, self._model.model
-        most = self._prices.worst_case_usd(provider, model, max_input_tokens, max_output_tokens)
-        return None if most is None else most * self._price_factor
+        """The most that a call can cost, whoever answers; None where a price is not known."""
+        most = 0.0
+        for model in self._models:
+            cost = self._prices.worst_case_usd(model.provider, model.model, max_input_tokens, max_output_tokens)
+            if cost is None:
+                return None
+            most = max(most, cost)
+        return most * self._price_factor
 
     async def _made(self, make: Callable[[], Awaitable[R]], failed: list[Spent]) -> R:
         """What comes of a call that is tried as often as that helps; what failed tries took joins `failed`."""
@@ -140,7 +159,8 @@ class Caller:
             on_failed=lambda failure: failed.append(self._spent(taken(failure))),
         )
 
-    def _spent(self, tokens: Tokens, calls: int = 1) -> Spent:
+    def _spent(self, tokens: Tokens, calls: int = 1, who: int = 0) -> Spent:
         is_free = tokens.input == 0 and tokens.output == 0
-        cost = 0.0 if is_free else self._prices.cost_usd(self._model.provider, self._model.model, tokens)
+        model = self._models[who]
+        cost = 0.0 if is_free else self._prices.cost_usd(model.provider, model.model, tokens)
         return Spent(tokens, None if cost is None else cost * self._price_factor, calls)

@@ -39,6 +39,8 @@ def answered(made: Generated, spent: Spent, latency_ms: float, room_bytes: int) 
         body["output"] = content("" if made.output is None else made.output)
         if made.model:
             body["model"] = made.model
+        if made.fallback:
+            body["fallback"] = made.fallback
         if made.fields:
             body["fields"] = {name: _field(name, value) for name, value in made.fields.items()}
         if made.metadata:

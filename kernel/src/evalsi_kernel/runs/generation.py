@@ -123,7 +123,10 @@ class Generation:
         self._waiting.add(task)
         try:
             timed, spent = await self._caller.call(
-                lambda: self._timed(given, task), bounds.input_tokens or 0, bounds.output_tokens or 0
+                lambda: self._timed(given, task),
+                bounds.input_tokens or 0,
+                bounds.output_tokens or 0,
+                lambda timed: timed.made.fallback,
             )
         except CallFailed as failure:
             if failure.error.code == "run.budget" or self._caller.broken is not None:

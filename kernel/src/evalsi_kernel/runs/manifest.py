@@ -19,7 +19,7 @@ class TargetUsage:
     """What the target took, over all attempts; a count of which a part is unknown is unknown."""
 
     def __init__(self) -> None:
-        self._calls = self._failed = 0
+        self._calls = self._failed = self._by_fallbacks = 0
         self._known: dict[str, float] = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
         self._unknown: set[str] = set()
         self._latencies_ms = array("d")
@@ -28,6 +28,7 @@ class TargetUsage:
         """Take in an answer, or a failure."""
         usage, known = answer.get("usage", _NOTHING), self._known
         self._failed += "error" in answer
+        self._by_fallbacks += "fallback" in answer
         latency_ms = usage.get("latency_ms")
         if latency_ms is not None:
             self._latencies_ms.append(latency_ms)
@@ -49,6 +50,8 @@ class TargetUsage:
     def to_dict(self) -> dict[str, Any]:
         """As the manifest has it."""
         counts = {"calls": self._calls, "failed": self._failed}
+        if self._by_fallbacks:
+            counts["by_fallbacks"] = self._by_fallbacks
         took = {name: None if name in self._unknown else count for name, count in self._known.items()}
         return {**counts, **took, "latency_ms": _spread(self._latencies_ms)}
 

@@ -20,7 +20,7 @@ from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
-from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings
+from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings, fallbacks_of
 
 if TYPE_CHECKING:
     from evalsi_kernel.request import Listener
@@ -59,9 +59,10 @@ async def target_of(request: RunRequest, extensions: Extensions) -> AsyncIterato
 
 def prices_of(target: Target, request: RunRequest, extensions: Extensions) -> PriceTable:
     """What a target's tokens cost, as its connector and the user say."""
-    shipped = price_file(target.provider, extensions) if target.provider else None
+    providers = [target.provider, *(provider for provider, _ in fallbacks_of(target))]
+    shipped = [price_file(provider, extensions) for provider in dict.fromkeys(providers) if provider]
     own = None if request.models is None else request.models.prices
-    paths = [path for path in (shipped, own) if path is not None]
+    paths = [path for path in (*shipped, own) if path is not None]
     return PriceTable.load(paths, lambda path: read_prices(path, extensions))
 
 
@@ -82,7 +83,10 @@ def caller_of(
     budget.begin_with(*spent)
     at_once = request.document.spec.target.max_concurrency
     prices = prices_of(target, request, extensions)
-    return Caller(ModelSettings(target.model, target.provider), budget, prices, Pace(at_once, on_wait=listener.on_note))
+    model, *others = [
+        ModelSettings(model, provider) for provider, model in ((target.provider, target.model), *fallbacks_of(target))
+    ]
+    return Caller(model, budget, prices, Pace(at_once, on_wait=listener.on_note), others=others)
 
 
 def check_budget(target: Target, request: RunRequest, records: RecordStore) -> None:

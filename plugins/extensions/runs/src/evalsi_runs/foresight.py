@@ -15,7 +15,7 @@ from evalsi_kernel.runs.prepared import Prepared, prepare, read_records
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.supervision.event_loop import run_in_loop
-from evalsi_kernel.target import Target, TargetInput
+from evalsi_kernel.target import Target, TargetInput, fallbacks_of
 
 
 class Foreseen(NamedTuple):
@@ -58,6 +58,7 @@ async def _foreseen(prepared: Prepared, records: RecordStore) -> Foreseen:
 def _bounds(prepared: Prepared, target: Target, records: RecordStore) -> Foreseen:
     """Add up the bounds of every call of a run that is begun anew."""
     prices = prices_of(target, prepared.request, prepared.extensions)
+    models = [(target.provider, target.model), *fallbacks_of(target)]
     trials = prepared.spec.trials
     tokens: int | None = 0
     usd: float | None = 0.0
@@ -67,7 +68,9 @@ def _bounds(prepared: Prepared, target: Target, records: RecordStore) -> Foresee
             tokens = usd = None
             break
         together = bounds.input_tokens + bounds.output_tokens
-        most = prices.worst_case_usd(target.provider, target.model, bounds.input_tokens, bounds.output_tokens)
+        costs = [prices.worst_case_usd(*model, bounds.input_tokens, bounds.output_tokens) for model in models]
+        known = [cost for cost in costs if cost is not None]
+        most = max(known) if len(known) == len(costs) else None
         most = most if together else 0.0  # What takes nothing costs nothing, whatever its price.
         tokens = (tokens or 0) + trials * together
         usd = None if usd is None or most is None else usd + trials * most

@@ -60,6 +60,8 @@ def usage_line(end: RunEnd) -> str:
     parts = [f"target: {usage['calls']:,} calls"]
     if usage["failed"]:
         parts.append(f"{usage['failed']:,} failed")
+    if usage.get("by_fallbacks"):
+        parts.append(f"{usage['by_fallbacks']:,} answered by fallbacks")
     if usage["input_tokens"] and usage["output_tokens"] is not None:
         parts.append(f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out")
     if usage["cost_usd"] != 0.0:

@@ -36,7 +36,7 @@ _CONNECT_TIMEOUT_S = 15.0
 _KEEP_ALIVE_S = 15.0
 
 
-class _Reply(NamedTuple):
+class Reply(NamedTuple):
     """A whole reply that was a success."""
 
     content: bytes
@@ -125,7 +125,7 @@ class HttpService:
             return self._body.filled(record)
         return json.dumps({"input": value_at(record, "input")}, ensure_ascii=False).encode()
 
-    async def _reply(self, url: str, body: bytes | None) -> _Reply:
+    async def _reply(self, url: str, body: bytes | None) -> Reply:
         timeout_s = self._options.timeout_s
         try:
             async with asyncio.timeout(timeout_s) as clock:
@@ -135,7 +135,7 @@ class HttpService:
                 raise timed_out(self._whose, timeout_s) from cause
             raise connection_error(cause, self._whose, self.keys) from cause
 
-    async def _asked(self, url: str, body: bytes | None) -> _Reply:
+    async def _asked(self, url: str, body: bytes | None) -> Reply:
         # A long one is sent in pieces, so that it does not hold up the loop.
         data = body if body is None or len(body) < _LONG_BYTES else io.BytesIO(body)
         # No redirect is followed: what a header holds goes to the address that it was given for.
@@ -145,7 +145,7 @@ class HttpService:
                 response.close()
                 raise status_error(response.status, response.headers, content, self._whose, self._hide, keys=self.keys)
             content = await self._read(response)
-            return _Reply(content, response.content_type, response.charset or "utf-8")
+            return Reply(content, response.content_type, response.charset or "utf-8")
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         parts: list[bytes] = []
@@ -162,7 +162,7 @@ class HttpService:
                 )
         return b"".join(parts)
 
-    def _json(self, reply: _Reply) -> Any:
+    def _json(self, reply: Reply) -> Any:
         try:
             return json.loads(reply.content)
         except (ValueError, RecursionError) as cause:
@@ -173,7 +173,7 @@ class HttpService:
                 retry="later",
             ) from cause
 
-    def _whole(self, reply: _Reply) -> Any:
+    def _whole(self, reply: Reply) -> Any:
         if reply.is_json:
             return self._json(reply)
         try:

@@ -6,35 +6,18 @@ It must not know a provider.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from pydantic import Field
+from typing import Any, Final
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
-from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 
 from .model_messages import messages_of
-from .template import TemplateText
+from .model_options import options_of
 
-
-class ModelOptions(Table):
-    """A model behind a connector."""
-
-    model: FilledLine = Field(description="the provider's name of the model")
-    base_url: FilledLine | None = Field(default=None, description="where the provider answers; else its public address")
-    api_key_env: FilledLine | None = Field(default=None, description='the variable that holds the key; "none" for none')
-    system_prompt: str | None = Field(default=None, description="what the model is told first")
-    prompt: TemplateText | None = Field(
-        default=None, description="the question, with {{input}} or {{metadata.key}} in it; else the record's input"
-    )
-    max_tokens: int = Field(default=16_000, ge=1, description="the most that a reply may take, reasoning included")
-    temperature: float | None = Field(default=None, ge=0, description="of sampling; else the provider's own")
-    seed: int | None = Field(default=None, description="of sampling; trial t of a record takes seed + t - 1")
-    effort: FilledLine | None = Field(default=None, description="how hard to think, in the provider's words")
-    timeout_s: float = Field(default=120.0, gt=0, description="how long one call may take, in seconds")
+_FOR_THE_CONNECTOR: Final = ("thinking", "stream")
+_NOT_OF_AN_ANSWER: Final = {"model", "base_url", "api_key_env", "timeout_s", "fallbacks", "fallback_after"}
 
 
 class Model:
@@ -45,9 +28,12 @@ class Model:
     """
 
     def __init__(self, settings: TargetSettings, lent: Lent) -> None:
-        options = ModelOptions.model_validate(settings.options)
+        options = options_of(settings.connector).model_validate(settings.options)
         self._options = options
         self.provider, self.model = settings.connector, options.model
+        # Of what is left at its default nothing is told: the identity of older runs stays what it was.
+        how = options.model_dump(exclude=_NOT_OF_AN_ANSWER, exclude_none=True)
+        how = {name: value for name, value in how.items() if value != _DEFAULTS.get(name)}
         self._connector = lent.connector(
             ConnectorSettings(
                 settings.connector,
@@ -57,9 +43,9 @@ class Model:
                 options.timeout_s,
                 settings.max_in_flight,
                 kind="target",
+                options={name: how[name] for name in _FOR_THE_CONNECTOR if name in how},
             )
         )
-        how = options.model_dump(exclude={"model", "base_url", "api_key_env", "timeout_s"}, exclude_none=True)
         self.identity: Mapping[str, Any] = {"connector": settings.connector, **self._connector.identity, **how}
 
     def bounds(self, given: TargetInput) -> Bounds:
@@ -86,3 +72,6 @@ class Model:
             messages = [{"role": "system", "content": options.system_prompt}, *messages]
         seed = None if options.seed is None else options.seed + given.trial - 1
         return Ask(messages, None, options.max_tokens, options.temperature, seed, options.effort, given.trial - 1)
+
+
+_DEFAULTS: Final = {"stream": False, "api": "chat-completions"}

@@ -38,9 +38,9 @@ def evalsi_target_options(connector: str) -> type[BaseModel]:
         from .command_options import CommandOptions
 
         return CommandOptions
-    from .model import ModelOptions
+    from .model_options import options_of
 
-    return ModelOptions
+    return options_of(connector)
 
 
 @hookimpl
@@ -66,6 +66,6 @@ def evalsi_target(settings: TargetSettings, lent: Lent) -> Target:
         from .command_target import command_target
 
         return command_target(settings)
-    from .model import Model
+    from .model_target import model_target
 
-    return Model(settings, lent)
+    return model_target(settings, lent)

@@ -18,12 +18,14 @@ from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .http_faults import Keys
 from .http_options import HttpOptions
-from .http_service import HttpService
+from .http_service import HttpService, Reply
 from .model_messages import messages_of
-from .quoting import on_one_line
+from .quoting import excerpt, on_one_line
 from .response_answer import response_answer
+from .response_stream import response_of_stream
 from .responses_options import HOME, ResponsesOptions
 
+STREAM = "text/event-stream"
 _USUAL_KEY, _NO_KEY = "OPENAI_API_KEY", "none"
 
 
@@ -49,6 +51,8 @@ class Responses(HttpService):
         self._open(settings, http, _authorization(options), "api_key_env")
         self.model = options.model
         how = options.model_dump(exclude={"api_key_env", "timeout_s"}, exclude_none=True)
+        if not options.stream:
+            del how["stream"]  # As the identity of runs was before there was such a key.
         self.identity = {"connector": settings.connector, **how}
 
     def bounds(self, given: TargetInput) -> Bounds:
@@ -62,8 +66,8 @@ class Responses(HttpService):
 
     async def generate(self, given: TargetInput) -> Generated:
         """Make one call; a refusal, a cut reply and one of calls alone are outputs, told apart by `metadata.finish`."""
-        url = self._options.url
-        answer = self._json(await self._reply(url, self._body_for(given.record)))
+        reply = await self._reply(self._options.url, self._body_for(given.record))
+        answer = self._streamed(reply) if reply.content_type == STREAM else self._json(reply)
         if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
             raise ProviderError(
                 "provider.bad_reply",
@@ -79,6 +83,19 @@ class Responses(HttpService):
             raise ProviderError("provider.failed", message, "Look at the service's own log.", retry="later")
         return response_answer(answer)
 
+    def _streamed(self, reply: Reply) -> Any:
+        """The response that a stream ends with."""
+        try:
+            response = response_of_stream(reply.content.decode("utf-8-sig", "replace"))
+        except ValueError as cause:
+            said = self._hide(excerpt(str(cause).encode()))
+            message = f"{self._whose} streamed {said}, which is no event of its API."
+            raise ProviderError("provider.bad_reply", message, self.keys.no_json, retry="later") from cause
+        if response is None:
+            message = f"{self._whose} ended its stream in the middle of the answer."
+            raise ProviderError("provider.connection", message, "Try again later.", retry="later")
+        return response
+
     def _body_for(self, record: Mapping[str, Any]) -> bytes:
         how = self._how
         body: dict[str, Any] = {
@@ -92,6 +109,8 @@ class Responses(HttpService):
             body["temperature"] = how.temperature
         if how.effort is not None:
             body["reasoning"] = {"effort": how.effort}
+        if how.stream:
+            body["stream"] = True
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 

@@ -28,6 +28,7 @@ class ResponsesOptions(Table):
     max_tokens: int = Field(default=16_000, ge=16, description="the most that a reply may take, reasoning included")
     temperature: float | None = Field(default=None, ge=0, description="of sampling; else the provider's own")
     effort: FilledLine | None = Field(default=None, description="how hard to think, in the provider's words")
+    stream: bool = Field(default=False, description="have answers come in pieces, which long ones need")
     timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="how long one call may take, in seconds")
 
     @field_validator("base_url")
