@@ -123,6 +123,15 @@ def test_ci_bootstrap_resamples_also_the_metrics_of_the_whole_data() -> None:
     assert interval["low"] < found["corpus-bleu"]["mean"] <= interval["high"]
 
 
+# Ten records of one cluster were resampled as ten independent ones, so that the interval was as narrow as without it.
+def test_a_metric_of_the_whole_data_has_no_interval_where_records_are_clustered() -> None:
+    found = summaries(
+        "--data", QA, "--evaluators", "corpus-bleu", "--param", "corpus-bleu.max_n=1", "--cluster-by", "topic"
+    )
+    assert found["corpus-bleu"]["ci"] is None
+    assert found["corpus-bleu"]["mean"] is not None
+
+
 def test_output_holds_manifest_summaries_results_and_records(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     assert evalsi("eval", "--data", QA, "--evaluators", "exact-match,numeric-match", "--output", path).code == 0

@@ -105,8 +105,10 @@ class RunScores:
     async def _aggregate_one(self, tally: Tally, states: States) -> None:
         session = tally.instance.session
         pool = next(pool for pool in self._pools if session in pool.sessions)
+        # Records are what a pack resamples: of clusters, as of trials, the interval would be too narrow.
+        resamples = RESAMPLES if self._request.cluster_by is None else 0
         try:
-            answer = await score_of_whole(pool, session, states.parts, RESAMPLES, SEED)
+            answer = await score_of_whole(pool, session, states.parts, resamples, SEED)
             outcome = (str(answer.get("outcome")), answer.get("payload"))
         except RequestFailed as failure:
             answer, outcome = {}, ("error", failure.error.to_body())
