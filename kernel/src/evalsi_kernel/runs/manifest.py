@@ -59,13 +59,9 @@ class TargetUsage:
 def _spread(values: array[float]) -> dict[str, float] | None:
     if not values:
         return None
-    ordered = sorted(values)
-    last = len(ordered) - 1
-    return {
-        "mean": round(sum(ordered) / len(ordered), 3),
-        "p50": ordered[round(0.50 * last)],
-        "p95": ordered[round(0.95 * last)],
-    }
+    ordered, n = sorted(values), len(values)
+    # The nearest rank, as in a report.
+    return {"mean": round(sum(ordered) / n, 3), "p50": ordered[(n - 1) // 2], "p95": ordered[(19 * n - 1) // 20]}
 
 
 def slices_told(slices: Mapping[tuple[str, str], list[Summary]]) -> list[dict[str, Any]]:
