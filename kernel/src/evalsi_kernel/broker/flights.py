@@ -14,13 +14,20 @@ T = TypeVar("T")
 
 
 class _Flight(Generic[T]):
-    __slots__ = ("is_taken", "task", "waiting")
+    __slots__ = ("ended", "is_taken", "task", "waiting")
 
     task: asyncio.Task[T]
 
     def __init__(self) -> None:
+        self.ended = asyncio.Event()
         self.waiting = 0
         self.is_taken = False
+
+    def end(self, task: asyncio.Task[T]) -> None:
+        # An exception that all waiters left behind is no news: without a look the event loop would report it.
+        if not task.cancelled():
+            task.exception()
+        self.ended.set()
 
 
 class Flights(Generic[K, T]):
@@ -50,15 +57,15 @@ class Flights(Generic[K, T]):
         if flight is None:
             flight = self._flights[key] = _Flight()
             flight.task = asyncio.create_task(self._fly(key, flight, make))
-            flight.task.add_done_callback(_look_at)
+            flight.task.add_done_callback(flight.end)
         flight.waiting += 1
         try:
-            await asyncio.wait((flight.task,))
+            await flight.ended.wait()
         except asyncio.CancelledError:
             if flight.waiting == 1 and not flight.task.done():
                 self._forget(key, flight)
                 flight.task.cancel()
-                await asyncio.wait((flight.task,))
+                await flight.ended.wait()
             raise
         finally:
             flight.waiting -= 1
@@ -75,9 +82,3 @@ class Flights(Generic[K, T]):
     def _forget(self, key: K, flight: _Flight[T]) -> None:
         if self._flights.get(key) is flight:
             del self._flights[key]
-
-
-def _look_at(task: asyncio.Task[T]) -> None:
-    """An exception that all waiters left behind is no news: without this the event loop would report it."""
-    if not task.cancelled():
-        task.exception()
