@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evalsi_kernel.broker.ask import Ask
+from evalsi_kernel.broker.by_content import once_by_content
 
 from .dialect import Rung, Way
 
@@ -34,6 +35,18 @@ def chat_request(model: str, ask: Ask, way: Way) -> dict[str, Any]:
 def streamed(body: dict[str, Any], *, tells_usage: bool) -> dict[str, Any]:
     """The body of a call whose answer comes in pieces, the last of which tells what it took where the server can."""
     return {**body, "stream": True} | ({STREAM_OPTIONS: {"include_usage": True}} if tells_usage else {})
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """The body of a call as JSON; what is the same for most questions of an evaluator is written once."""
+    messages = [_known_json(one) if one["role"] == "system" else json.dumps(one) for one in body["messages"]]
+    settings = _known_json({name: value for name, value in body.items() if name != "messages"})
+    return f'{settings[:-1]}, "messages": [{", ".join(messages)}]}}'.encode()
+
+
+@once_by_content
+def _known_json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value)
 
 
 def _add_form(body: dict[str, Any], schema: Mapping[str, Any], rung: Rung) -> None:

@@ -16,7 +16,7 @@ from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from .address import Address
 from .batch_door import BatchDoor
 from .chat_reply import read_chat_reply, reply_of, without_error
-from .chat_request import STREAM_OPTIONS, chat_request, streamed
+from .chat_request import STREAM_OPTIONS, chat_request, encoded, streamed
 from .chat_stream import chat_of_stream
 from .dialect import NEW_NAME, OLD_NAME, Dialect, Way
 from .embedding import embedding_request, read_embeddings
@@ -107,7 +107,7 @@ class OpenAICompatible(BatchDoor):
         body = chat_request(self._model, ask, way)
         if self._streams:
             body = streamed(body, tells_usage=tells_usage)
-        return await self._caller.post("/chat/completions", json.dumps(body).encode())
+        return await self._caller.post("/chat/completions", encoded(body))
 
     def _failed(self, answer: Answer) -> ProviderError:
         return status_error(answer.status, answer.headers, answer.content, self._who)
