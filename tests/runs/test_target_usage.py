@@ -14,6 +14,6 @@ from evalsi_kernel.runs.manifest import TargetUsage
 def test_the_median_and_the_95th_percentile_are_those_of_the_nearest_rank(count: int, median: int, p95: int) -> None:
     usage = TargetUsage()
     for latency_ms in range(count, 0, -1):
-        usage.add({"usage": {"latency_ms": float(latency_ms)}})
+        usage.add({"calls": 0, "usage": {"latency_ms": float(latency_ms)}})
 
     assert usage.to_dict()["latency_ms"] == {"mean": (count + 1) / 2, "p50": median, "p95": p95}
