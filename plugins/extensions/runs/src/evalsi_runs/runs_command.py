@@ -34,7 +34,7 @@ class Runs:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
         for name, text in (
             ("list", "every run here"),
-            ("show", "how one run stands, and where its results are"),
+            ("show", "how one run stands, what its gates and metrics say, and where its results are"),
             ("cancel", "end a run that is being worked on, as Ctrl-C does"),
             ("delete", "remove runs with all that is known of them"),
         ):
@@ -77,14 +77,16 @@ class Runs:
     def _show(self, options: argparse.Namespace) -> int:
         run = found(options.id, options.runs)
         about = told(run)
+        about["results"] = str(run.results) if run.results.exists() else None
+        # Of one that goes on, the results are those of an attempt before.
+        is_over = about["state"] in _OVER and about["results"] is not None
         if options.format == "json":
-            print(self._toolkit.as_json(about))
-        else:
-            about["results"] = str(run.results) if run.results.exists() else None
-            rows = [
-                [key.replace("_", " "), _shown(value)] for key, value in about.items() if value not in (None, "", {})
-            ]
-            print(text_grid(Grid(rows[0], rows[1:])))
+            print(self._toolkit.as_json(about | (_numbers(run, about) if is_over else {})))
+            return OK
+        rows = [[key.replace("_", " "), _shown(value)] for key, value in about.items() if value not in (None, "", {})]
+        print(text_grid(Grid(rows[0], rows[1:])))
+        if is_over:
+            print(f"\n{_told_again(run, about)}")
         return OK
 
     def _cancel(self, options: argparse.Namespace) -> int:
@@ -146,6 +148,21 @@ def told(run: RunFolder) -> dict[str, Any]:
     if process is None and state not in _OVER:
         about["state"] = "interrupted"
     return {"id": run.id, **about, "process": process}
+
+
+def _told_again(run: RunFolder, about: dict[str, Any]) -> str:
+    # All that a run loads, which a list of runs need not wait for.
+    from .ended_run import ended_run
+    from .run_told import text_of
+
+    return text_of(ended_run(run, about))
+
+
+def _numbers(run: RunFolder, about: dict[str, Any]) -> dict[str, Any]:
+    from .ended_run import ended_run  # As above.
+
+    evaluation = ended_run(run, about).evaluation
+    return {**evaluation.more, "summaries": [summary.to_dict() for summary in evaluation.summaries]}
 
 
 def _shown(value: Any) -> str:
