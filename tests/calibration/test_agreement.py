@@ -116,6 +116,7 @@ def test_agreements_and_disagreements_are_all_there_is(said: list[tuple[bool, bo
         ([True, True, False], [True, False], "Of what was compared people say pass throughout, so that kappa tells"),
         ([True, False], [True, True], "The evaluator says pass throughout, so that kappa tells nothing."),
         ([True, False], [True, False], "Full agreement leaves kappa without an interval"),
+        ([True, False], [False, True], "These counts leave kappa without an interval"),
     ],
 )
 def test_a_kappa_that_tells_nothing_is_told(written: list[Any], scores: list[Any], note: str) -> None:

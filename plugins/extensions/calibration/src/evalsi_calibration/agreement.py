@@ -153,8 +153,9 @@ def _notes_on_categories(matrix: Confusion, agreed: Kappa | None, comparison: Co
         yield f"Of what was compared people say {by_people[0]} throughout, so that kappa tells nothing."
     elif len(by_judge) == 1:
         yield f"The evaluator says {by_judge[0]} throughout, so that kappa tells nothing."
-    elif agreed.value == 1:
-        yield "Full agreement leaves kappa without an interval; that of the agreement holds."
+    elif not agreed.error:
+        why = "Full agreement leaves" if agreed.value == 1 else "These counts leave"
+        yield f"{why} kappa without an interval; that of the agreement holds."
     if comparison.kind == "labels":
         for who, here, there in (("people", by_people, by_judge), ("the evaluator", by_judge, by_people)):
             alone = [name for name in here if name not in there]
