@@ -102,6 +102,7 @@ def test_where_lower_is_better_a_rise_is_worse(compare: Callable[..., Changes]) 
 def test_what_makes_numbers_compare_less_than_they_seem_is_told(compare: Callable[..., Changes]) -> None:
     def other(whole: dict[str, Any]) -> None:
         whole["manifest"]["dataset"]["sha256"] = "00" * 32
+        whole["records"][3]["reference"] = "another"
         for result in whole["results"]:
             result["evaluator_ref"] = result["evaluator_ref"].replace("token-f1@1", "token-f1@2")
 
@@ -109,6 +110,32 @@ def test_what_makes_numbers_compare_less_than_they_seem_is_told(compare: Callabl
         "The data are not the same as the baseline's.",
         "token-f1 is text/token-f1@1 now, and was text/token-f1@2.",
     )
+
+
+@pytest.mark.parametrize("redaction", [Redaction(), Redaction(inputs=True, outputs=True)])
+def test_data_that_differ_in_answers_alone_are_the_same(tmp_path: Path, redaction: Redaction) -> None:
+    def answered(whole: dict[str, Any]) -> None:
+        whole["manifest"]["dataset"]["sha256"] = "00" * 32
+        whole["manifest"]["trials"] = 1
+        # The first trial of each record, with another answer, and the metadata that came with it.
+        whole["records"] = [
+            {**record, "output": "another", "metadata": {"model": "m"}}
+            for record in whole["records"]
+            if record["provenance"]["run"]["trial"] == 1
+        ]
+
+    def asked_otherwise(whole: dict[str, Any]) -> None:
+        answered(whole)
+        whole["records"][0]["input"] = {"json": [0.5]}
+
+    now = write(tmp_path / "now.json", run(20))
+    notes = []
+    for change in (answered, asked_otherwise):
+        before = write(tmp_path / "main.json", changed(run(20), change))
+        found = read_report(now, redaction=redaction, baseline=before).changes
+        assert found is not None
+        notes.append(found.notes)
+    assert notes == [(), ("The data are not the same as the baseline's.",)]
 
 
 def test_without_a_common_record_the_means_are_compared_without_an_interval(compare: Callable[..., Changes]) -> None:

@@ -18,6 +18,7 @@ from .folding import Folded
 from .metrics import Metric, metrics_of
 
 _LEVEL = 0.95
+_OTHER_DATA = "The data are not the same as the baseline's."
 
 
 class Change(NamedTuple):
@@ -72,8 +73,8 @@ class Changes(NamedTuple):
     notes: tuple[str, ...]
 
 
-def changes_of(now: Folded, metrics: Sequence[Metric], before: Folded) -> Changes:
-    """Compare a run with its baseline."""
+def changes_of(now: Folded, metrics: Sequence[Metric], before: Folded, *, of_other_data: bool) -> Changes:
+    """Compare a run with its baseline, which may be of other data."""
     old = {metric.name: metric for metric in metrics_of(before)}
     both = [metric for metric in metrics if metric.name in old and metric.kind != "label"]
     names = {metric.name for metric in metrics}
@@ -81,7 +82,7 @@ def changes_of(now: Folded, metrics: Sequence[Metric], before: Folded) -> Change
         tuple(_change(metric, now, old[metric.name], before) for metric in both),
         tuple(name for name in old if name not in names),
         tuple(metric.name for metric in metrics if metric.name not in old),
-        tuple(_notes(now, before)),
+        (*([_OTHER_DATA] if of_other_data else []), *_notes(now, before)),
     )
 
 
@@ -126,9 +127,6 @@ def _is_less(one: float, other: float) -> bool:
 
 def _notes(now: Folded, before: Folded) -> list[str]:
     notes = []
-    ours, theirs = (_dataset_hash(one) for one in (now, before))
-    if ours and theirs and ours != theirs:
-        notes.append("The data are not the same as the baseline's.")
     for name, ref in now.refs.items():
         old = before.refs.get(name)
         if old is not None and old != ref:
@@ -145,9 +143,3 @@ def _cluster_key(folded: Folded) -> str | None:
     summary = folded.head.manifest.get("summary")
     found = summary.get("cluster_by") if isinstance(summary, dict) else None
     return found if isinstance(found, str) and found not in ("", "id") else None
-
-
-def _dataset_hash(folded: Folded) -> str | None:
-    dataset = folded.head.manifest.get("dataset")
-    found = dataset.get("sha256") if isinstance(dataset, dict) else None
-    return found if isinstance(found, str) else None

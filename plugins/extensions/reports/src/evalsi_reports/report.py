@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .asked import asks_otherwise
 from .changes import Changes, changes_of
 from .details import Details, read_details
 from .folding import Folded, fold
@@ -107,7 +108,11 @@ def read_report(
     gates = gates_of(folded.head.gates)
     gated = {gate.metric for gate in gates if gate.verdict in ("fail", "undecided")}
     bad = badness(metrics, len(folded.rows), gated)
-    changes = None if baseline is None else changes_of(folded, metrics, fold(Results(baseline, Redaction())))
+    changes = None
+    if baseline is not None:
+        before = fold(Results(baseline, Redaction()))
+        is_other = asks_otherwise(folded.head, path, before.head, baseline)
+        changes = changes_of(folded, metrics, before, of_other_data=is_other)
     baseline_name = "" if baseline is None else one_line(baseline.name)
     lowest = worst(bad, folded.rows, worst_count)
     shown = order(bad)[:MAX_ROWS] if all_rows else lowest
