@@ -130,10 +130,11 @@ class Budget:
                 self._terms.price,
             )
         amount = _Amount(tokens, 0 if usd is None else picodollars(usd))
-        if self._waiting or not self._fits(self._reserved.plus(amount)):
+        reserved = self._reserved.plus(amount)
+        if self._waiting or not self._fits(reserved):
             await self._wait(amount)
         else:
-            self._reserved = self._reserved.plus(amount)
+            self._reserved = reserved
         return Reservation(self, amount)
 
     async def _wait(self, amount: _Amount) -> None:

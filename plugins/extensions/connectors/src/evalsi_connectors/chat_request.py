@@ -39,13 +39,18 @@ def streamed(body: dict[str, Any], *, tells_usage: bool) -> dict[str, Any]:
 
 def encoded(body: Mapping[str, Any]) -> bytes:
     """The body of a call as JSON; what is the same for most questions of an evaluator is written once."""
-    messages = [_known_json(one) if one["role"] == "system" else json.dumps(one) for one in body["messages"]]
+    said = [f'{{"role": "{one["role"]}", "content": {_quoted(one)}}}' for one in body["messages"]]
     settings = _known_json({name: value for name, value in body.items() if name != "messages"})
-    return f'{settings[:-1]}, "messages": [{", ".join(messages)}]}}'.encode()
+    return f'{settings[:-1]}, "messages": [{", ".join(said)}]}}'.encode()
+
+
+def _quoted(message: Mapping[str, str]) -> str:
+    content = message["content"]
+    return _known_json(content) if message["role"] == "system" else json.dumps(content)
 
 
 @once_by_content
-def _known_json(value: Mapping[str, Any]) -> str:
+def _known_json(value: Any) -> str:
     return json.dumps(value)
 
 
