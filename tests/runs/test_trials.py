@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.providers import Provider, Request, faults, fixed
 from tests.runs.running import executed, model_of, records, results, run, write_spec
 
@@ -145,3 +147,25 @@ def test_evaluators_and_conditions_know_a_record_by_its_own_id_in_every_trial(tm
     }
     assert [one["id"] for one in value["records"]] == ["r0", "r0", "r1", "r1"]
     assert not any("record_id" in one for one in value["records"])
+
+
+NUMBER = """
+from evalsi import Record
+
+def words(record: Record) -> int:
+    return len(record.output_text.split())
+"""
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_a_number_of_ones_own_function_has_no_pass_at_k_unless_a_gate_says_that_one_is_a_success(
+    tmp_path: Path, gated: bool
+) -> None:
+    (tmp_path / "words.py").write_text(NUMBER)
+    gates = [{"metric": "words.pass@2", "min": 0.5}] if gated else []
+    with Provider(fixed("Lisbon")) as vendor:
+        evaluators = [{"ref": f"{tmp_path}/words.py:words"}]
+        write_spec(tmp_path, model_of(vendor), records(2), trials=2, evaluators=evaluators, gates=gates)
+        assert executed(tmp_path).state == "succeeded"
+    metrics = [one["metric"] for one in results(tmp_path)["summaries"]]
+    assert metrics == (["words", "words.pass@2", "words.pass^2"] if gated else ["words"])

@@ -54,6 +54,7 @@ class TrialSums:
                 if ks := wanted_ks(metric, gate_metrics, trials if output.kind == "pass" else 1):
                     self._sums.append((instance, output.name, PassAtK(metric, instance.name, ks, level=level)))
         self._passes: set[str] = set()
+        self._numbers = {sums.metric for *_, sums in self._sums if wanted_ks(sums.metric, gate_metrics, 1)}
 
     def add(self, chunk: Chunk) -> None:
         """Take in a chunk whose outcomes are tallied."""
@@ -72,7 +73,8 @@ class TrialSums:
         if kind != "scored":
             return None
         for score in payload:
-            if (score.get("name") or "") == name and "label" not in score:
+            fits = "passed" in score or ("value" in score and metric in self._numbers)
+            if fits and (score.get("name") or "") == name:
                 self._passes.add(metric)
                 passed = score["passed"] if "passed" in score else succeeded(score["value"])
                 return "passed" if passed else "failed"
