@@ -38,6 +38,7 @@ batches = false                  # answers questions in batches (--judge-batch)
 environments = false             # builds the environments of packs
 runtimes = []                    # runs packs that are no Python code (runtime = … in a plugin.toml)
 conditions = false               # reads conditions (when: in a run)
+trial_advice = false             # says how many trials a run would need
 commands = { dredge = "clean the bottom of the lake" }   # evalsi dredge, and the line that `evalsi --help` shows
 ```
 

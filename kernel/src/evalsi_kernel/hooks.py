@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.gates.baseline import Baseline
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.gates.early_stopping import StoppingRule
+    from evalsi_kernel.gates.trial_advice import TrialAdvice
     from evalsi_kernel.packs.environment_builder import EnvironmentBuilder
     from evalsi_kernel.packs.pack_info import PackInfo
     from evalsi_kernel.records.sources import Source
@@ -301,6 +302,23 @@ def evalsi_stopping_rule() -> StoppingRule | None:
     Returns:
         The rule, which makes of a run's gates what is fed a record at a time, or None where there can be none after
         all.
+    """
+
+
+@hookspec(firstresult=True)
+def evalsi_trial_advice(ranges: Mapping[str, tuple[float, float]], trials: int, level: float) -> TrialAdvice | None:
+    """Give what says how many trials a run would need, from those that it has.
+
+    Asked of the extension whose `extension.toml` says `trial_advice = true`, when a run with several trials is summed
+    up. Without one a run goes on, and nothing is said of it.
+
+    Args:
+        ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
+        trials: of each record, at least 2.
+        level: confidence level of the run's intervals, between 0 and 1.
+
+    Returns:
+        What is fed every trial that was scored, or None where there can be none after all.
     """
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.gates.baseline import Baseline
     from evalsi_kernel.gates.conditions import ConditionLanguage
     from evalsi_kernel.gates.early_stopping import StoppingRule
+    from evalsi_kernel.gates.trial_advice import TrialAdvice
     from evalsi_kernel.packs.environment_builder import EnvironmentBuilder
     from evalsi_kernel.packs.pack_info import PackInfo
     from evalsi_kernel.records.sources import Source
@@ -156,6 +157,16 @@ def read_baseline(extensions: Extensions, path: Path, name: str, paired: Collect
 def stopping_rule(extensions: Extensions) -> StoppingRule:
     """What ends a run once its gates are decided. Raises as `connector` does."""
     return cast("StoppingRule", _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_stopping_rule"))
+
+
+def trial_advice(
+    ranges: Mapping[str, tuple[float, float]], trials: int, level: float, extensions: Extensions
+) -> TrialAdvice | None:
+    """What says how many trials a run would need; None where nothing here does. Raises as `connector` does."""
+    if not extensions.names("trial_advice"):
+        return None
+    given = {"ranges": ranges, "trials": trials, "level": level}
+    return cast("TrialAdvice | None", _asked(extensions, "trial_advice", ONLY_ONE, "evalsi_trial_advice", **given))
 
 
 def price_file(provider: str, extensions: Extensions) -> Path | None:

@@ -27,7 +27,7 @@ FORMAT = 1
 _NAMES = {"type": "array", "items": {"type": "string", "minLength": 1}}
 _ALONE = ("stdin", "environments", "judge_cache", "batches", "price_files", "admission", "gate_warnings", "conditions")
 _KINDS: dict[str, dict[str, Any]] = {
-    **{kind: {"type": "boolean"} for kind in (*_ALONE, "baselines", "early_stopping")},
+    **{kind: {"type": "boolean"} for kind in (*_ALONE, "baselines", "early_stopping", "trial_advice")},
     "schemes": _NAMES,
     "suffixes": _NAMES,
     "intervals": _NAMES,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalsi_kernel.broker.settings import PRIMARY
-from evalsi_kernel.extensions.asking import gate_warnings
+from evalsi_kernel.extensions.asking import gate_warnings, trial_advice
 from evalsi_kernel.gates.baseline import mark_of, side
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
@@ -23,11 +23,13 @@ from evalsi_kernel.runs.manifest import TargetUsage, slices_told
 from evalsi_kernel.runs.parts import MOST_SLICES, PairedValues, Slices, TrialSums
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.progress import Progress
+from evalsi_kernel.runs.values import numbers_of
 from evalsi_kernel.scores.tally import Tally
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
     from evalsi_kernel.evaluation.run_scores import RunScores
+    from evalsi_kernel.records.chunks import Chunk
     from evalsi_kernel.scores.summaries import Summary
 
 Verdict = Literal["pass", "fail", "undecided"]
@@ -69,6 +71,9 @@ class Summing:
         self._paired = PairedValues(prepared.gates.paired_metrics, instances, clustered=by_key)
         self._asked = 0
         self._usage = TargetUsage()
+        self._advice = (
+            trial_advice(prepared.gates.ranges, spec.trials, level, prepared.extensions) if spec.trials > 1 else None
+        )
 
     def fold(self, progress: Progress, items: Items, scores: RunScores, broker: Broker | None) -> None:
         """Take in every item, in order."""
@@ -78,6 +83,7 @@ class Summing:
             self._slices.add(chunk, given)
             self._trials.add(chunk)
             self._paired.add(chunk)
+            self._advise(chunk)
             if self._prepared.gates.baselines:
                 self._asked += sum(mark_of(one["id"], one.get("input"), one.get("reference")) for one in given)
 
@@ -99,9 +105,21 @@ class Summing:
         self.gates, self.verdict = tuple(results), run_verdict(results, self._prepared.spec.undecided)
         manifest["state"] = end_state(self.verdict, evaluation, stopped=self._stopped)
         gates = [result.to_dict() for result in results]
-        more = {"verdict": self.verdict, "gates": gates, "slices": slices_told(slices)}
+        more: dict[str, Any] = {"verdict": self.verdict, "gates": gates, "slices": slices_told(slices)}
+        if self._advice is not None and (advice := self._advice.told()) is not None:
+            more["trial_advice"] = advice
         findings = (*evaluation.findings, *self._warnings(manifest))
         return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)
+
+    def _advise(self, chunk: Chunk) -> None:
+        """Tell each trial to what says how many a run would need."""
+        if self._advice is None:
+            return
+        of_records = [one for one in self._prepared.plan.instances if one.info.scope == "record"]
+        for instance in of_records:
+            for record_id, outcome in zip(chunk.record_ids or chunk.ids, chunk.columns[instance.session], strict=True):
+                for metric, value in numbers_of(instance, outcome):
+                    self._advice.add(metric, record_id, value)
 
     def _with_trials(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         by_metric = self._trials.summaries()

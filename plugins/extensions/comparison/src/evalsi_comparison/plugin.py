@@ -1,17 +1,19 @@
-"""Owns the hooks by which the command line finds `compare`, and the kernel the reader of baselines.
+"""Owns the hooks by which `compare` is found, and by the kernel the reader of baselines and the advice on trials.
 
 It must not know how runs are compared.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from evalsi_kernel.commands import Command, Toolkit
 from evalsi_kernel.gates.baseline import Baseline
+from evalsi_kernel.gates.trial_advice import TrialAdvice
 from evalsi_kernel.hooks import hookimpl
 
 from .baseline import read_baseline
 from .command import Compare
+from .trial_advice import Advice
 
 
 @hookimpl
@@ -24,3 +26,9 @@ def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
 def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Baseline:
     """A results file that a gate compares with, and the test for its pairs."""
     return read_baseline(path, name, paired)
+
+
+@hookimpl
+def evalsi_trial_advice(ranges: Mapping[str, tuple[float, float]], trials: int, level: float) -> TrialAdvice:
+    """What says how many trials a run would need."""
+    return Advice(ranges, trials, level)

@@ -12,6 +12,7 @@ from evalsi_kernel.results.table import markdown_table, text_table
 from evalsi_kernel.runs.request import RunEnd
 
 from .foresight import Foreseen
+from .trials_told import trials_line
 
 _VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided", "not applicable": "n/a"}
 _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gate is undecided", None: "no gates"}
@@ -20,7 +21,8 @@ _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gat
 def text_of(end: RunEnd) -> str:
     """For a terminal."""
     gates = [text_grid(_gates(end.gates))] if end.gates else []
-    parts = [headline(end), *gates, _numbers(end), usage_line(end)]
+    trials = trials_line(end.evaluation.more.get("trial_advice"))
+    parts = [headline(end), *gates, _numbers(end), "\n".join(filter(None, (usage_line(end), trials)))]
     return "\n\n".join(parts)
 
 
@@ -31,7 +33,8 @@ def markdown_of(end: RunEnd) -> str:
         lines += [markdown_grid(_gates(end.gates)), ""]
     evaluation = end.evaluation
     table = markdown_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
-    return "\n".join([*lines, table, "", usage_line(end)])
+    trials = trials_line(end.evaluation.more.get("trial_advice"))
+    return "\n".join([*lines, table, "", usage_line(end), *(("", escaped(trials)) if trials else ())])
 
 
 def foreseen_text(foreseen: Foreseen) -> str:
