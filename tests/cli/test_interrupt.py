@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from evalsi_cli.faults import exit_code_of
 from tests.cli.running import EVALSI, write_jsonl
 from tests.processes import BOUND_S, Told, still_running, told
 
@@ -165,3 +166,13 @@ def test_no_pack_outlives_a_command_that_is_killed(tmp_path: Path, evaluator: st
             # A promise that is broken must not keep a core busy for ever.
             os.kill(child, signal.SIGKILL)
         assert left == []
+
+
+def test_an_interrupt_while_a_class_is_being_made_is_no_fault_of_ours() -> None:
+    """Python 3.11 wraps it in a RuntimeError, as it does whatever `__set_name__` raises."""
+
+    def command() -> int:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        exit_code_of(command)

@@ -46,6 +46,25 @@ def test_a_reader_that_has_enough_ends_an_evaluation_quietly() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("records", [1, 2])
+def test_an_error_of_a_pack_commands_no_terminal_and_has_no_line_like_ours(records: int, tmp_path: Path) -> None:
+    """Once as the error that ends the command, where all records fail, and once as a note."""
+    (tmp_path / "mine.py").write_text(
+        "def loud(record):\n"
+        "    if record.id == '1':\n"
+        "        return True\n"
+        "    raise ValueError('\\x1b[2Jcleared\\rover\\nexact-match  6  1.000')\n"
+    )
+    data = write_jsonl(tmp_path / "data.jsonl", [{"output": "a"}] * records)
+    words = [str(EVALSI), "eval", "--data", str(data), "--evaluators", "./mine.py:loud"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    assert done.returncode == (1 if records == 1 else 0)
+    assert "\x1b" not in done.stderr
+    assert "\\x1b[2Jcleared\\rover" in done.stderr
+    assert "\n  exact-match  6  1.000" in done.stderr
+    assert not any(line.startswith("exact-match") for line in done.stderr.splitlines())
+
+
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_characters_that_the_output_lacks_are_escaped_and_json_stays_json(form: str, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def größe(record):\n    return '…'\n", encoding="utf-8")

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from evalsi_cli.terminal import paint
+from evalsi_cli.terminal import paint, quoted
 from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.status import Status
 
@@ -32,6 +32,8 @@ def exit_code_of(run: Callable[[], int]) -> int:
     except MemoryError:
         return tell(EvalsiError("There is not enough memory.", "Free some, or score fewer records at once (--limit)."))
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error  # Python 3.11 wraps one that comes while a class is being made.
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             return tell(EvalsiError("Nothing more can be written: no space is left.", "Free some."))
         if os.environ.get("EVALSI_DEBUG"):
@@ -45,14 +47,14 @@ def exit_code_of(run: Callable[[], int]) -> int:
 
 def tell(error: EvalsiError) -> int:
     """Print an error; returns the exit code that it stands for."""
-    print(f"{paint('error:', 'red', sys.stderr)} {error.message}", file=sys.stderr)
+    print(f"{paint('error:', 'red', sys.stderr)} {quoted(error.message)}", file=sys.stderr)
     mend = error.mend
     if error.code in ("config.unknown_evaluator", "config.unknown_pack"):
         from evalsi_cli.absent_packs import mend_of_unknown  # The index of extensions, which only this error needs.
 
         mend = mend_of_unknown(error)
     if mend:
-        print(f"  {mend}", file=sys.stderr)
+        print(f"  {quoted(mend)}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else ERROR
 
 
@@ -62,9 +64,9 @@ def tell_evaluation(evaluation: Evaluation, *, quiet: bool = False) -> int:
     for finding in evaluation.findings:
         if finding.severity == "problem":
             code = ERROR
-            print(f"{paint('error:', 'red', sys.stderr)} {finding}", file=sys.stderr)
+            print(f"{paint('error:', 'red', sys.stderr)} {quoted(str(finding))}", file=sys.stderr)
         elif not quiet:
-            print(f"{paint('note:', 'yellow', sys.stderr)} {finding}", file=sys.stderr)
+            print(f"{paint('note:', 'yellow', sys.stderr)} {quoted(str(finding))}", file=sys.stderr)
     if evaluation.error is not None:
         return tell(evaluation.error)
     return INTERRUPTED if evaluation.status is Status.PARTIAL else code

@@ -35,6 +35,19 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
 
 
+def quoted(text: str) -> str:
+    """Words that a stranger had a part in, such as a pack's error: no command to the terminal, no line like ours.
+
+    What cannot be printed is escaped, and every line but the first is set in.
+    """
+    if text.isprintable():
+        return text
+    from evalsi_kernel.results.grid import printable  # What is plain, as nearly all is, pays nothing.
+
+    first, *others = map(printable, text.split("\n"))
+    return "\n".join([first, *(line if line.startswith("  ") or not line else f"  {line}" for line in others)])
+
+
 def paint(text: str, colour: str, stream: TextIO) -> str:
     """The text in a colour, on a terminal that wants colours (NO_COLOR and TERM=dumb say no)."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -91,7 +104,7 @@ class ProgressLine:
         """Say something above the line."""
         if not self._quiet:
             self.clear()
-            print(sentence, file=self._stream, flush=True)
+            print(quoted(sentence), file=self._stream, flush=True)
 
     def show(self, done: int) -> None:
         """Show how far it is, not oftener than is of use."""
