@@ -59,9 +59,11 @@ def test_a_prompt_that_cannot_be_made_is_an_error_of_its_item_and_calls_nobody(t
             {},
             {"input": {"json": {"q": 1}}},
             {"input": {"messages": [{"role": "assistant", "content": None}]}},
+            {"input": {"messages": [{"role": "assistant", "content": "", "tool_calls": [{"id": "1", "name": "f"}]}]}},
+            {"input": {"messages": [{"role": "tool", "content": "5", "tool_call_id": "1"}]}},
         ]
         given = [TargetInput({"id": "r", **one}, 1) for one in inputs]
-        assert [target.bounds(one) for one in given] == [(0, 0)] * 3
+        assert [target.bounds(one) for one in given] == [(0, 0)] * 5
         return [await failure(target.generate(one)) for one in given]
 
     with Provider(fixed("Lisbon")) as vendor:

@@ -6,12 +6,14 @@ It must not know which API they go to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
 
 from .template import filled
+
+ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
 
 
 def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str, str]]:
@@ -22,7 +24,8 @@ def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str,
         prompt: with places; None takes the record's input.
 
     Raises:
-        ProviderError: `target.input`; there is no input, or it is neither text nor messages of text.
+        ProviderError: `target.input`; there is no input, or it is neither text nor messages of text, or a message
+            calls a tool.
     """
     if prompt is not None:
         return [{"role": "user", "content": filled(prompt, record)}]
@@ -39,6 +42,13 @@ def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str,
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, str]:
+    # Left out, the model would be asked about another talk than the record holds.
+    if message.get("tool_calls") or message["role"] not in ROLES:
+        raise _unfit(
+            "A message of the input calls a tool, or has another role than system, user and assistant, which a model is "
+            "not asked with here.",
+            "Put what the tools said into the texts, or ask a service of your own that takes such messages (http).",
+        )
     content = message.get("content")
     if not isinstance(content, str):
         raise _unfit(
