@@ -1,5 +1,7 @@
 """Critical values against scipy's."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,12 @@ def test_the_t_critical_value_falls_with_the_degrees_of_freedom_and_stays_above_
 ) -> None:
     assert t_critical(level, df) >= t_critical(level, df + 1) * (1 - 1e-10)
     assert t_critical(level, df) >= z_critical(level) * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("level", [1e-300, 1e-17, 1 - 2**-53])
+@pytest.mark.parametrize("df", [1, 1.5, 40, 999, 1e6])
+def test_levels_at_the_ends_of_floats_have_a_value(level: float, df: float) -> None:
+    assert 0.0 <= t_critical(level, df) < math.inf
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95.0, float("nan")])

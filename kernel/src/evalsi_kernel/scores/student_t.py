@@ -50,7 +50,8 @@ def t_critical(level: float, df: float) -> float:
     if df < 1:
         raise ValueError(f"Student's t needs at least 1 degree of freedom, not {df}.")
     z = z_critical(level)
-    return _expansion(z, df) if df >= _EXPANSION_FROM_DF else _root(level, df, z)
+    # A level below the digits of floats has no width, and no slope to climb by.
+    return _expansion(z, df) if df >= _EXPANSION_FROM_DF or not z else _root(level, df, z)
 
 
 def require_level(level: float) -> None:
@@ -103,5 +104,5 @@ def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
         term *= (a + b + step) / (a + 1 + step) * x
         total += term
         step += 1
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
-    return math.exp(log_front) / a * total
+    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + b * math.log(rest)
+    return math.exp(front) * math.pow(x, a) / a * total
