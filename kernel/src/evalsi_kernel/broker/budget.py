@@ -33,7 +33,7 @@ TARGET = Terms(
     "run.budget",
     "Raise budget.max_target_tokens; the same command then goes on.",
     "Raise budget.max_target_usd; the same command then goes on.",
-    "Name its price in a file with --judge-prices, or leave budget.max_target_usd out.",
+    "Name its price in a file with --prices, or leave budget.max_target_usd out.",
 )
 
 

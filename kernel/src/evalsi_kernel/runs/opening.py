@@ -62,7 +62,7 @@ def prices_of(target: Target, request: RunRequest, extensions: Extensions) -> Pr
     providers = [target.provider, *(provider for provider, _ in fallbacks_of(target))]
     shipped = [price_file(provider, extensions) for provider in dict.fromkeys(providers) if provider]
     own = None if request.models is None else request.models.prices
-    paths = [path for path in (*shipped, own) if path is not None]
+    paths = [path for path in (*shipped, own, request.prices) if path is not None]
     return PriceTable.load(paths, lambda path: read_prices(path, extensions))
 
 

@@ -36,6 +36,7 @@ class RunRequest(NamedTuple):
         concurrency: records in flight where evaluators wait; as for an evaluation.
         processes: of a pack that computes; as for an evaluation.
         source: what is known of the code that runs: `commit`, `branch`, `pull_request`, `url`, `ci`.
+        prices: a file of what the target costs, which goes before all others; None for none.
     """
 
     document: RunDocument
@@ -50,6 +51,7 @@ class RunRequest(NamedTuple):
     concurrency: int | None = None
     processes: int | None = None
     source: Mapping[str, Any] = MappingProxyType({})
+    prices: Path | None = None
 
 
 class RunEnd(NamedTuple):

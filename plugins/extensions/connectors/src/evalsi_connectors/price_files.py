@@ -40,7 +40,8 @@ def read_prices(path: Path) -> PriceFile:
         tables = tomllib.loads(text)
     except OSError as cause:
         raise ConfigError(
-            f"The prices {path} cannot be read: {cause.strerror or cause}.", "Check the path of --judge-prices."
+            f"The prices {path} cannot be read: {cause.strerror or cause}.",
+            "Check the path of the file of prices (--judge-prices, or --prices of a run).",
         ) from cause
     except UnicodeDecodeError as cause:
         line = cause.object.count(b"\n", 0, cause.start) + 1

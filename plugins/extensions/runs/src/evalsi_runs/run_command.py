@@ -42,6 +42,12 @@ class Run:
         add("--runs", type=Path, default=RUNS, metavar="DIR", help="where runs lie (.evalsi/runs)")
         add("--concurrency", type=int, metavar="N", help="records in flight where evaluators wait")
         add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
+        add(
+            "--prices",
+            type=Path,
+            metavar="FILE",
+            help="prices of the target (TOML) that go before those that come along",
+        )
         add("--quiet", action="store_true", help="no progress and no notices")
         self._toolkit.add_model_flags(parser)
 
@@ -64,6 +70,7 @@ class Run:
             concurrency=options.concurrency,
             processes=options.processes,
             source=source_of(),
+            prices=options.prices,
         )
         with self._toolkit.listening(quiet=options.quiet) as listener:
             if foresees:

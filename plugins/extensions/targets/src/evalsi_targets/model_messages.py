@@ -43,10 +43,10 @@ def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str,
 
 def _message(message: Mapping[str, Any]) -> dict[str, str]:
     # Left out, the model would be asked about another talk than the record holds.
-    if message.get("tool_calls") or message["role"] not in ROLES:
+    if message.get("tool_calls") or str(message["role"]) not in ROLES:
         raise _unfit(
-            "A message of the input calls a tool, or has another role than system, user and assistant, which a model is "
-            "not asked with here.",
+            "A message of the input calls a tool, or has another role than system, user and assistant: a model is not "
+            "asked with such ones here.",
             "Put what the tools said into the texts, or ask a service of your own that takes such messages (http).",
         )
     content = message.get("content")
