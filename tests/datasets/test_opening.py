@@ -41,7 +41,7 @@ def test_the_manifest_names_every_end_of_a_name_that_is_read() -> None:
 
     ends = {form + compression for form in FORMATS for compression in ("", *COMPRESSIONS)}
     assert set(manifest["provides"]["suffixes"]) == ends
-    assert manifest["provides"]["schemes"] == ["file", "hf"]
+    assert manifest["provides"]["schemes"] == ["file", "hf", "snapshot"]
     assert manifest["provides"]["stdin"] is True
 
 

@@ -22,7 +22,7 @@ FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 
 @hookimpl
 def evalsi_open_source(uri: str) -> Source | None:
-    """Open a path, `file://…`, `hf://…` or `-`; None for another scheme.
+    """Open a path, `file://…`, `snapshot://…`, `hf://…` or `-`; None for another scheme.
 
     Raises:
         DatasetError: there is no such data, or it cannot be read.
@@ -37,6 +37,10 @@ def evalsi_open_source(uri: str) -> Source | None:
         return _open_file(uri)
     if scheme[1].lower() == "file":
         return _open_file(_path_of(uri))
+    if scheme[1].lower() == "snapshot":
+        from .snapshot import pinned_path
+
+        return _open_file(pinned_path(uri))
     if scheme[1].lower() == "hf":
         from .hugging_face import open_dataset
 
