@@ -99,6 +99,33 @@ def test_a_search_prints_a_line_a_pack_or_json_and_says_when_there_is_none(tmp_p
     assert "nothing in" in nothing.err
 
 
+def test_one_pack_of_an_index_is_shown_with_its_evaluators_and_what_becomes_of_each_version(tmp_path: Path) -> None:
+    versions = [version("1.0"), version("1.2", yanked=True), version("1.1"), version("2.0", protocol=2)]
+    pack = listed("acme/style", *versions, summary="Tone.", evaluators=["polite", "warm"])
+    index = write_index(tmp_path / "index.json", pack, listed("acme/other"))
+    shown = evalsi("plugins", "show", "acme/style", "--index", index)
+    digest = "sha256 " + "0" * 64
+    assert shown.out.splitlines() == [
+        "acme/style  Tone.",
+        "evaluators: polite, warm",
+        f"2.0         {digest}  speaks protocol 2, and this one 1",
+        f"1.2         {digest}  taken back",
+        f"1.1         {digest}  newest",
+        f"1.0         {digest}",
+    ]
+    told = json.loads(evalsi("plugins", "show", "acme/style", "--index", index, "--format", "json").out)
+    assert [one["version"] for one in told["versions"]] == ["1.0", "1.2", "1.1", "2.0"]
+    unknown = evalsi("plugins", "show", "acme/stile", "--index", index)
+    assert (unknown.code, unknown.out) == (1, "")
+    assert "Did you mean" in unknown.err
+
+
+def test_install_is_another_name_of_add(project: Path) -> None:
+    done = evalsi("plugins", "install", "acme/style", cwd=project)
+    assert done.code == 1
+    assert done.err == evalsi("plugins", "add", "acme/style", cwd=project).err
+
+
 def test_without_an_index_a_name_cannot_be_found_and_it_is_said_what_to_name(project: Path) -> None:
     done = evalsi("plugins", "search", "tone", cwd=project)
     assert done.code == 1

@@ -16,12 +16,12 @@ from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, PackError, UsageError
 from evalsi_kernel.packs.catalog import MANIFEST
-from evalsi_kernel.packs.manifests import load_manifest
+from evalsi_kernel.packs.manifests import PROTOCOL, load_manifest
 
 from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
 from .admission import differences
 from .confinement import this_host
-from .pack_index import index_place, matching, order_of, read_index
+from .pack_index import find_listed, index_place, matching, order_of, read_index
 from .pack_sources import Source, source_of
 from .permissions import KINDS, permissions_of, shown
 from .project_lock import NAME, Entry, pack_folder, read_project_lock
@@ -43,12 +43,16 @@ class Change(NamedTuple):
 def configure(add_parser: AddParser) -> None:
     """Add the actions and their flags."""
     adding = add_parser("add", "add packs to this project, show what they may do, and record them in evalsi.lock")
-    adding.add_argument("packs", nargs="*", metavar="PACK", help=ADD_ARGUMENT)
-    adding.add_argument("--locked", action="store_true", help="record nothing: stop where evalsi.lock says otherwise")
+    installing = add_parser("install", "another name of add")
+    for parser in (adding, installing):
+        parser.add_argument("packs", nargs="*", metavar="PACK", help=ADD_ARGUMENT)
+        parser.add_argument(
+            "--locked", action="store_true", help="record nothing: stop where evalsi.lock says otherwise"
+        )
     updating = add_parser("update", "take newer versions of packs of this project; all, or those named")
     updating.add_argument("packs", nargs="*", metavar="PACK", help="names of evalsi.lock, or what `add` takes")
     updating.add_argument("--allow-downgrade", action="store_true", help="an older version is meant")
-    for parser in (adding, updating):
+    for parser in (adding, installing, updating):
         parser.add_argument(
             "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
         )
@@ -57,10 +61,13 @@ def configure(add_parser: AddParser) -> None:
     removing.add_argument("packs", nargs="+", metavar="PACK", help="names of evalsi.lock")
     searching = add_parser("search", "find packs in an index by words of their names, summaries and evaluators")
     searching.add_argument("words", nargs="*", metavar="WORD", help="all of them must be there")
-    searching.add_argument(
-        "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
-    )
-    searching.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
+    showing = add_parser("show", "show what an index says of a pack: its evaluators and its versions")
+    showing.add_argument("pack", metavar="PACK", help="its name, publisher/name")
+    for parser in (searching, showing):
+        parser.add_argument(
+            "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
+        )
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -132,8 +139,28 @@ def run_search(options: argparse.Namespace, toolkit: Toolkit) -> int:
     return OK
 
 
+def run_show(options: argparse.Namespace, toolkit: Toolkit) -> int:
+    """`evalsi plugins show`."""
+    place = index_place(options.index)
+    listed = find_listed(read_index(place), place, options.pack)
+    if options.format == "json":
+        print(toolkit.as_json(listed.model_dump()))
+        return OK
+    newest = listed.newest()
+    print(f"{listed.name}  {listed.summary}".rstrip())
+    print(f"evaluators: {', '.join(listed.evaluators) or 'it names none'}")
+    for one in sorted(listed.versions, key=lambda release: order_of(release.version), reverse=True):
+        marks = ["newest"] if one is newest else []
+        marks += ["taken back"] if one.yanked else []
+        marks += [f"speaks protocol {one.protocol}, and this one {PROTOCOL}"] if one.protocol != PROTOCOL else []
+        print(f"{one.version:<10}  sha256 {one.sha256}  {', '.join(marks)}".rstrip())
+    return OK
+
+
 ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
     "add": run_add,
+    "install": run_add,
+    "show": run_show,
     "update": run_update,
     "remove": run_remove,
     "search": run_search,

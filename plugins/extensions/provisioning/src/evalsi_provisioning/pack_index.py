@@ -117,6 +117,15 @@ def index_place(named: str | None) -> str:
     return place
 
 
+def find_listed(index: PackIndex, place: str, name: str) -> Listed:
+    """The pack of a name; raises `config.unknown_pack` where the index has none."""
+    listed = next((one for one in index.packs if one.name == name), None)
+    if listed is None:
+        mend = did_you_mean(name, [one.name for one in index.packs])
+        raise _unknown(f"{place} lists no pack {name}.", mend or "Search it: evalsi plugins search WORD")
+    return listed
+
+
 def find_release(index: PackIndex, place: str, wanted: str) -> tuple[Listed, Release]:
     """The release that `name` or `name==version` means: the newest that can be used, or the very one.
 
@@ -125,10 +134,7 @@ def find_release(index: PackIndex, place: str, wanted: str) -> tuple[Listed, Rel
         PackError: `protocol.version`; all that it has are built for another major of the protocol.
     """
     name, _, version = (part.strip() for part in wanted.partition("=="))
-    listed = next((one for one in index.packs if one.name == name), None)
-    if listed is None:
-        mend = did_you_mean(name, [one.name for one in index.packs])
-        raise _unknown(f"{place} lists no pack {name}.", mend or "Search it: evalsi plugins search WORD")
+    listed = find_listed(index, place, name)
     if version:
         exact = next((one for one in listed.versions if one.version == version), None)
         if exact is None:
