@@ -45,6 +45,17 @@ def test_the_table_of_the_readme_comes_out_to_the_byte() -> None:
     assert text_table(6, 3, readme_summaries()) == README
 
 
+def test_clusters_stand_beside_n_where_they_are_what_the_interval_counts() -> None:
+    trials = MetricAccumulator("exact", "exact", OutputInfo(kind="pass"), clustered=True)
+    trials.add([True, True, False, True], ["r1", "r1", "r2", "r2"])
+
+    assert body(trials.summary(), row("exact.pass@2", 2)) == [
+        "metric        n  clusters  mean   95% CI          skipped  errors",
+        "exact         4         2  0.750  [0.010, 0.999]        0       0",
+        "exact.pass@2  2         -  0.500  -                     0       0",
+    ]
+
+
 def test_the_same_table_in_markdown() -> None:
     assert (
         markdown_table(6, 3, readme_summaries())

@@ -13,7 +13,7 @@ from evalsi_kernel.scores.summaries import Summary
 MAX_LABELS = 20
 JUDGE_COLUMNS = ("calls", "cached", "cost")
 # Counts stand under each other's last digit; everything else stands at its left.
-_RIGHT = {"n", "skipped", "errors", "cancelled", *JUDGE_COLUMNS}
+_RIGHT = {"n", "clusters", "skipped", "errors", "cancelled", *JUDGE_COLUMNS}
 _SMALL = 0.001
 
 
@@ -57,6 +57,11 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
         header.append("cancelled")
         for row, summary in zip(rows, summaries, strict=True):
             row.append(str(summary.cancelled))
+    if any(summary.clusters for summary in summaries):
+        # What the interval counts, where it is not n.
+        header.insert(2, "clusters")
+        for row, summary in zip(rows, summaries, strict=True):
+            row.insert(2, str(summary.clusters or "-"))
     if any(summary.judge for summary in summaries):
         header += JUDGE_COLUMNS
         for row, summary in zip(rows, summaries, strict=True):
