@@ -130,11 +130,10 @@ class Budget:
                 self._terms.price,
             )
         amount = _Amount(tokens, 0 if usd is None else picodollars(usd))
-        reserved = self._reserved.plus(amount)
-        if self._waiting or not self._fits(reserved):
+        if self._waiting or not self._fits(self._reserved.plus(amount)):
             await self._wait(amount)
         else:
-            self._reserved = reserved
+            self._reserved = self._reserved.plus(amount)
         return Reservation(self, amount)
 
     async def _wait(self, amount: _Amount) -> None:

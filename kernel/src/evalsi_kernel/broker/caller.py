@@ -33,8 +33,6 @@ class Spent(NamedTuple):
 
     def plus(self, other: Spent) -> Spent:
         """Both together; what is unknown of either is unknown of both."""
-        if self is NOTHING:
-            return other
         one, two = self.cost_usd, other.cost_usd
         cost_usd = None if one is None or two is None else one + two
         return Spent(self.tokens.plus(other.tokens), cost_usd, self.calls + other.calls)

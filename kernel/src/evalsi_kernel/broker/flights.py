@@ -25,8 +25,7 @@ class _Flight(Generic[T]):
 
     def end(self, task: asyncio.Task[T]) -> None:
         # An exception that all waiters left behind is no news: without a look the event loop would report it.
-        if not task.cancelled():
-            task.exception()
+        _ = task.cancelled() or task.exception()
         self.ended.set()
 
 

@@ -129,7 +129,7 @@ class Judge:
             )
         except CallFailed as failure:
             raise Unresolved(failure.error, key, before.plus(failure.spent), last) from failure
-        return reply, before.plus(spent)
+        return reply, spent if before is NOTHING else before.plus(spent)
 
     async def _reply(self, ask: Ask, key: JudgeKey) -> Reply:
         if self.batches is None:

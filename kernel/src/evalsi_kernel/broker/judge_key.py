@@ -6,9 +6,8 @@ It must not know where replies are kept. The bytes that are hashed are msgpack, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from hashlib import blake2b, sha256
-from operator import or_
 from typing import Any, NamedTuple
 
 import msgpack
@@ -32,7 +31,7 @@ class _Part(NamedTuple):
     """Some of what a key is made of, packed, and the short hash of each value by its name."""
 
     packed: bytes
-    fields: dict[str, str]
+    fields: Mapping[str, str]
 
 
 class JudgeKey(NamedTuple):
@@ -63,7 +62,7 @@ def judge_key(identity: Mapping[str, str], ask: Ask) -> JudgeKey:
     settings = ask.schema, ask.max_tokens, ask.temperature, ask.seed, ask.effort, ask.sample
     before, after = _settings_parts((tuple(identity.items()), settings))
     parts = [before, *_messages_parts(ask.messages), after]
-    fields = reduce(or_, [part.fields for part in parts])
+    fields = {name: field for part in parts for name, field in part.fields.items()}
     packed = b"".join([_packer().pack_map_header(len(fields)), *(part.packed for part in parts)])
     return JudgeKey(sha256(packed).hexdigest(), fields, identity.get("model") or "")
 

@@ -269,9 +269,7 @@ class Pool:
 
     def _weigh(self, worker: Worker) -> None:
         limit, process = self.limits.memory_bytes, worker.process
-        if not limit or process is None or worker.fault or not worker.is_due_for_weighing():
-            return
-        if process.resident_bytes() > limit:
+        if limit and process and not worker.fault and worker.is_due_for_weighing() and process.resident_bytes() > limit:
             worker.fault = f"held more than {limit / 1e6:,.0f} MB"
 
     # -- after a fault --------------------------------------------------------------------------------------------
