@@ -168,6 +168,21 @@ def test_names_of_another_form_are_left_empty() -> None:
     assert (reply.model, reply.provider_id) == ("", "")
 
 
+@pytest.mark.parametrize("proxy", [False, True], ids=["directly", "where a proxy is named"])
+def test_an_id_or_a_model_that_cannot_be_written_down_is_not_told(proxy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if proxy:
+        monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:1")
+    # Half a surrogate pair has no UTF-8, nor has a header of any bytes.
+    said = json.dumps({"model": "\ud800", "choices": [{"message": {"content": "Yes."}}]}).encode()
+    head = b"HTTP/1.1 200 OK\r\nX-Request-Id: \xff\r\nContent-Length: %d\r\n\r\n" % len(said)
+    with said_raw(head + said) as url:
+        (reply,) = calls(settings(url), asked())
+
+    assert isinstance(reply, Reply), reply
+    assert reply.model == ""
+    (reply.model + reply.provider_id).encode()
+
+
 def test_the_model_that_is_told_need_not_be_the_one_that_was_asked() -> None:
     with Provider() as server:
         assert replied(server, asked()).model == MODEL

@@ -27,8 +27,8 @@ def count_or_none(value: object) -> int | None:
 
 
 def text_or_empty(value: object) -> str:
-    """A text, or "" for what is none, such as the name of a model that is not told."""
-    return value if isinstance(value, str) else ""
+    """A text that can be written, or "" for what is none, such as the name of a model that is not told."""
+    return value if isinstance(value, str) and is_encodable(value) else ""
 
 
 def is_encodable(text: str) -> bool:
