@@ -286,6 +286,18 @@ def test_one_of_another_connector_takes_over_the_question_and_no_word_of_the_pro
     assert not {"thinking", "reasoning_effort", "output_config"} & body.keys()
 
 
+def test_a_fallback_may_have_another_time_in_either_form(tmp_path: Path) -> None:
+    def answer(request: Request) -> Any:
+        return faults.hang() if request.model == FIRST else "Lisbon"
+
+    for first, second in (({"timeout": "100ms"}, {"timeout_s": 30.0}), ({"timeout_s": 0.1}, {"timeout": "30s"})):
+        with Provider(answer, models=None) as vendor:
+            target = target_of(vendor, {"model": SECOND, **second}, **first)
+            end, _ = run_here(write_spec(tmp_path, target, records(1)))
+            assert asked_models(vendor) == [FIRST, SECOND]
+        assert end.state == "succeeded"
+
+
 def test_a_key_goes_to_the_address_that_it_was_given_for_alone(tmp_path: Path) -> None:
     with Provider(failing(FIRST), models=None) as vendor, Provider(failing(), models=None, keys=None) as stranger:
         run_here(write_spec(tmp_path, target_of(vendor, {"model": "m", "base_url": stranger.root_url}), records(1)))

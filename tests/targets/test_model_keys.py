@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from evalsi_kernel.extensions.asking import target_options
 from evalsi_kernel.target import Generated, Target
 from tests.providers import KEY, Provider, faults, fixed
 from tests.runs.running import MODEL_KEY, model_of, records, write_spec
-from tests.targets.asking import ask, failure_of, problems, with_target
+from tests.targets.asking import EXTENSIONS, ask, failure_of, problems, with_target
 from tests.targets.running_here import outcomes, run_here
 from tests.targets.service import serving
 
@@ -206,3 +207,46 @@ def test_a_streamed_response_that_does_not_come_to_its_end_is_an_error(
         error = failure_of("responses", tmp_path, stream=True, **where)
     assert (error.error.code, error.error.retry) == (code, "later")
     assert told in error.error.message
+
+
+# -- how long a call may take --------------------------------------------------------------------------------------
+
+WHERE: dict[str, dict[str, Any]] = {
+    "http": {"url": "http://localhost:1/"},
+    "responses": {"model": "m"},
+    "python": {"function": "json:dumps"},
+    "command": {"command": "cat"},
+    OPENAI: {"model": "m"},
+    ANTHROPIC: {"model": "m"},
+}
+
+
+@pytest.mark.parametrize("connector", WHERE)
+def test_the_time_of_a_call_is_a_duration_or_seconds(connector: str) -> None:
+    model = target_options(connector, EXTENSIONS)
+    for written, meant_s in (("30s", 30.0), ("250ms", 0.25), ("1.5h", 5400.0), (45, 45.0)):
+        checked = model.model_validate({**WHERE[connector], "timeout": written})
+        assert checked.timeout_s == meant_s  # type: ignore[attr-defined]
+        assert "timeout" not in checked.model_dump()
+    assert model.model_validate({**WHERE[connector], "timeout_s": 30.0}).timeout_s == 30.0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("connector", WHERE)
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"timeout": "soon"}, "spec.target.timeout"),
+        ({"timeout": "0s"}, "spec.target.timeout"),
+        ({"timeout": "30h"}, "spec.target.timeout_s is the number 108000"),
+        ({"timeout": "30s", "timeout_s": 30.0}, "spec.target says how long a call may take twice"),
+    ],
+)
+def test_a_time_that_is_none_is_told_with_its_place(connector: str, more: dict[str, Any], told: str) -> None:
+    found = problems(connector, **WHERE[connector], **more)
+    assert any(told in one for one in found), found
+
+
+def test_a_call_that_takes_longer_than_its_duration_is_ended(tmp_path: Path) -> None:
+    with serving() as service:
+        error = failure_of("http", tmp_path, url=f"{service.url}/hang", timeout="200ms")
+    assert error.error.code == "target.timeout"

@@ -11,11 +11,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
+from evalsi_kernel.checking.toml_tables import FilledLine, Misfit
 
 from .reply_paths import ReplyPath
 from .spec_secrets import check_variables
 from .template import PLACE, check_names
+from .timed import AsDuration, InSeconds, Timed
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 
@@ -34,7 +35,7 @@ def _names(value: list[str]) -> list[str]:
     return value
 
 
-class CommandOptions(Table):
+class CommandOptions(Timed):
     """A program, which gets a record's input and writes the output."""
 
     command: Annotated[list[str] | str, BeforeValidator(_words)] = Field(
@@ -52,7 +53,8 @@ class CommandOptions(Table):
     )
     env: dict[str, str] = Field(default_factory=dict, description="variables that it gets; no secrets")
     env_from: list[FilledLine] = Field(default_factory=list, description="variables that it gets as they are here")
-    timeout_s: float = Field(default=60.0, gt=0, le=86_400, description="how long one answer may take, in seconds")
+    timeout_s: InSeconds = 60.0
+    timeout: AsDuration = None
 
     @field_validator("command")
     @classmethod

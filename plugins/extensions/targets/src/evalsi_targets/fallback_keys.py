@@ -15,7 +15,8 @@ from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
 MOST_TRIES: Final = 7
 """How often a run tries a call that fails for another reason than a limit."""
 # What is asked is the same whoever answers; a key goes to the address that it was given for, and nowhere else.
-_ASKED: Final = frozenset({"system_prompt", "prompt", "max_tokens", "temperature", "timeout_s"})
+_TIMES: Final = frozenset({"timeout_s", "timeout"})
+_ASKED: Final = frozenset({"system_prompt", "prompt", "max_tokens", "temperature", *_TIMES})
 _OWN: Final = frozenset({"model", "fallbacks", "fallback_after"})
 
 
@@ -51,4 +52,6 @@ def with_inherited(
     inherited = target.keys() - _OWN if named == connector else target.keys() & _ASKED
     if "base_url" in own and own["base_url"] != target.get("base_url"):
         inherited -= {"api_key_env"}
+    if _TIMES & own.keys():
+        inherited -= _TIMES
     return named, {**{name: target[name] for name in target if name in inherited}, **own}

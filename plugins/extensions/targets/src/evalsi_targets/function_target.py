@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.checking.toml_tables import Misfit, Table
+from evalsi_kernel.checking.toml_tables import Misfit
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
@@ -25,6 +25,7 @@ from .child_process import Program
 from .leash import Leash
 from .line_process import LineProcess, LineSettings
 from .template import plain
+from .timed import AsDuration, InSeconds, Timed
 from .waiting import retry_after_s
 
 _TOO_MANY, _SERVER_ERROR = 429, 500
@@ -37,13 +38,14 @@ def _named(name: str) -> str:
     return name
 
 
-class FunctionOptions(Table):
+class FunctionOptions(Timed):
     """A Python function, which gets a record's input and returns the output."""
 
     function: Annotated[str, AfterValidator(_named)] = Field(
         description="./file.py:function, relative to the spec's file, or module:function"
     )
-    timeout_s: float = Field(default=60.0, gt=0, le=86_400, description="how long one call may take, in seconds")
+    timeout_s: InSeconds = 60.0
+    timeout: AsDuration = None
 
 
 class FunctionTarget:

@@ -11,18 +11,19 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from evalsi_kernel.checking.toml_tables import FilledLine, Line, Misfit, Table
+from evalsi_kernel.checking.toml_tables import FilledLine, Line, Misfit
 
 from .json_template import JsonTemplateText
 from .reply_paths import ReplyPath
 from .spec_secrets import check_headers, check_query
 from .template import PLACE, check_places
+from .timed import AsDuration, InSeconds, Timed
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"content-length", "transfer-encoding", "host", "connection"})
 
 
-class HttpOptions(Table):
+class HttpOptions(Timed):
     """A service that is asked over HTTP, once a record."""
 
     url: FilledLine = Field(
@@ -43,7 +44,8 @@ class HttpOptions(Table):
         default=None, description="where {input_tokens, output_tokens, cost_usd} are, or OpenAI's names of them"
     )
     trajectory_path: ReplyPath | None = Field(default=None, description="where the list of steps is")
-    timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="how long one call may take, in seconds")
+    timeout_s: InSeconds = 120.0
+    timeout: AsDuration = None
 
     @field_validator("url")
     @classmethod

@@ -14,6 +14,7 @@ from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table, proble
 from .fallback_keys import MOST_TRIES, FallbackOptions, with_inherited
 from .responses_options import ResponsesOptions
 from .template import TemplateText
+from .timed import AsDuration, InSeconds, Timed
 
 OF_ANTHROPIC, OF_OPENAI = "anthropic", "openai-compatible"
 RESPONSES = "responses"
@@ -43,7 +44,7 @@ class Thinking(Table):
         return self
 
 
-class ModelOptions(Table):
+class ModelOptions(Timed):
     """A model behind a connector."""
 
     connector_name: ClassVar[str] = ""
@@ -59,7 +60,8 @@ class ModelOptions(Table):
     temperature: float | None = Field(default=None, ge=0, description="of sampling; else the provider's own")
     seed: int | None = Field(default=None, description="of sampling; trial t of a record takes seed + t - 1")
     effort: FilledLine | None = Field(default=None, description="how hard to think, in the provider's words")
-    timeout_s: float = Field(default=120.0, gt=0, description="how long one call may take, in seconds")
+    timeout_s: InSeconds = 120.0
+    timeout: AsDuration = None
     fallbacks: list[FallbackOptions] = Field(
         default_factory=list,
         description="models that answer in its place, in turn, where its calls fail for a time",

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
+from evalsi_kernel.checking.toml_tables import FilledLine, Misfit
 
 from .http_options import check_address
 from .template import TemplateText
+from .timed import AsDuration, InSeconds, Timed
 
 HOME = "https://api.openai.com/v1"
 
 
-class ResponsesOptions(Table):
+class ResponsesOptions(Timed):
     """A model or an agent that is asked for responses."""
 
     model: FilledLine = Field(description="the provider's name of the model or the agent")
@@ -29,7 +30,8 @@ class ResponsesOptions(Table):
     temperature: float | None = Field(default=None, ge=0, description="of sampling; else the provider's own")
     effort: FilledLine | None = Field(default=None, description="how hard to think, in the provider's words")
     stream: bool = Field(default=False, description="have answers come in pieces, which long ones need")
-    timeout_s: float = Field(default=120.0, gt=0, le=86_400, description="how long one call may take, in seconds")
+    timeout_s: InSeconds = 120.0
+    timeout: AsDuration = None
 
     @field_validator("base_url")
     @classmethod
