@@ -142,9 +142,34 @@ def test_the_line_is_about_the_metric_that_varies_most_and_says_what_no_trial_he
     assert " would leave ±0.05. The choice of 50 records leaves ±" in line
 
 
-def test_trials_that_never_differ_are_said_to_be_more_than_are_needed() -> None:
-    line = trials_line(told([[1.0, 1.0], [0.0, 0.0]]))
-    assert line == "trials: no trial differs from another of its record, so fewer may do."
+# Two records whose trials agree were said to leave nothing to chance.
+def test_trials_that_never_differ_leave_as_much_as_their_records_can_tell() -> None:
+    few, many = told([[1.0, 1.0], [0.0, 0.0]]), told([[1.0, 1.0]] * 200)
+    assert trials_line(few).startswith(
+        "trials: 2 of each record leave up to ±0.49 of m to chance, though none differs from another yet; "
+    )
+    assert trials_line(many).startswith("trials: 2 of each record leave up to ±0.0")
+    # One-sided, of no pair in 200 that differs: z² / (n + z²), and half of it is the variance.
+    limit = many["metrics"][0]["within_variance_limit"]
+    assert limit == pytest.approx(0.5 * 1.6448536**2 / (200 + 1.6448536**2))
+
+
+def test_numbers_that_never_differ_are_bounded_by_their_range_or_by_nothing() -> None:
+    values = [[0.25, 0.25], [0.75, 0.75], [0.5, 0.5]]
+    assert of(values)["within_variance_limit"] == pytest.approx(0.5 * 1.6448536**2 / (3 + 1.6448536**2), rel=1e-6)
+    assert of(values, ranges={"m": (0.0, 10.0)})["within_variance_limit"] == pytest.approx(23.7, abs=0.1)
+    assert of(values, ranges={})["within_variance_limit"] is None
+    assert of([[2.0, 2.0]] * 2, ranges={"m": (2.0, 2.0)})["trial_margin"] is None
+
+
+@pytest.mark.parametrize(("records", "trials"), [(5, 3), (20, 2), (60, 2), (60, 5)])
+def test_the_limit_holds_where_trials_seldom_differ(records: int, trials: int) -> None:
+    draw = random.Random(records + trials)
+    held = 0
+    for _ in range(200):
+        chances = [draw.betavariate(20, 1) for _ in range(records)]
+        held += of(passes(draw, chances, trials))["within_variance_limit"] >= 0.0433  # of a beta(20, 1), on average
+    assert held / 200 > 0.9
 
 
 # -- in a run ------------------------------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ class Advice:
 
     def _of(self, metric: str, spread: TrialSpread) -> dict[str, Any]:
         low, high = self._ranges.get(metric, (0.0, 1.0 if spread.are_verdicts else spread.deviation))
-        scale, limit = high - low, spread.within_limit(self._level)
+        width = high - low if metric in self._ranges else None
+        scale, limit = high - low, spread.within_limit(self._level, width)
         # One record tells nothing of how far the trials of others lie apart, unless their values have bounds.
         is_known = math.isfinite(limit) and scale > 0
         return {

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 
+from evalsi_kernel.scores.intervals import StandardError, effective_wilson, wilson
 from evalsi_kernel.scores.moments import BLOCK, Moments
 from evalsi_kernel.scores.student_t import t_critical, z_critical
 
-# The variance of what passes or fails, where it is greatest.
-_MOST_OF_VERDICTS = 0.25
 _ROUNDING = 1e-9
 
 
@@ -92,15 +91,35 @@ class TrialSpread:
         """The variance of the trials of a record, in the mean over the records that have several."""
         return self._within.mean
 
-    def within_limit(self, level: float) -> float:
-        """What it is at most, at a level of confidence on that side alone, by Student's t over the records."""
-        if self.repeated < 2:
-            spread = math.inf
+    def within_limit(self, level: float, width: float | None = None) -> float:
+        """What it is at most, at a level of confidence on that side alone; infinite where nothing bounds it.
+
+        Args:
+            level: between 0 and 1.
+            width: of the range of the values; None where they have none. Those that pass or fail have one of 1.
+
+        Of verdicts it is Wilson's limit: one that differs among many may be chance, and none that differs says that few
+        do, and not that none will. So it is of numbers none of which differ, where they have a range. Else it is
+        Student's t over the records.
+        """
+        one_sided = max(2 * level - 1, 0.01)
+        width = 1.0 if self.are_verdicts else width
+        # Of two trials the variance is no more than that; the mean of many is half of it.
+        most = math.inf if width is None else width * width / 2
+        if not self.are_verdicts and (self.repeated < 2 or width is None) and not (self.within and self.repeated > 1):
+            return math.inf
+        if not self.are_verdicts and self.within:
+            spread = math.sqrt(self._within.variance / self.repeated)
+            return min(most / 2, self.within + t_critical(one_sided, self.repeated - 1) * spread)
+        if not self.repeated or not most:
+            return most / 2
+        share, variance = self.within / most, self._within.variance / (most * most)
+        if variance:
+            error = StandardError(math.sqrt(variance / self.repeated), self.repeated - 1)
+            upper = effective_wilson(share, error, one_sided, most=self.repeated).high
         else:
-            one_sided = max(2 * level - 1, 0.01)
-            spread = t_critical(one_sided, self.repeated - 1) * math.sqrt(self._within.variance / self.repeated)
-        limit = self.within + (spread if self.within else 0.0)
-        return min(limit, _MOST_OF_VERDICTS) if self.are_verdicts else limit
+            upper = wilson(share * self.repeated, self.repeated, one_sided).high
+        return most * min(upper, 0.5)
 
     @property
     def between(self) -> float:

@@ -21,12 +21,11 @@ def trials_line(advice: Mapping[str, Any] | None) -> str:
     if not metrics:
         return ""
     most = max(metrics, key=lambda one: one["trial_margin"] / one["scale"])
-    if not most["trial_margin"]:
-        return "trials: no trial differs from another of its record, so fewer may do."
     left = (
         f"{advice['trials']} of each record leave up to ±{_shown(most['trial_margin'])} of {most['metric']} to chance"
     )
-    text = f"trials: {left}{_more(most)}."
+    yet = "" if most["within_variance"] else ", though none differs from another yet"
+    text = f"trials: {left}{yet}{_more(most)}."
     if most["record_margin"]:
         which = f"the choice of {most['records']:,} records"
         text += f" {which.capitalize()} leaves ±{_shown(most['record_margin'])}, which no trial narrows."
