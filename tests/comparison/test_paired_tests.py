@@ -156,6 +156,20 @@ def test_differences_that_are_equal_but_for_rounding_have_no_interval_and_no_cer
     assert means_tested([0.5], 1.0, 0.95, 0.02, None).p is None
 
 
+# Times in milliseconds since 1970 differ in their thirteenth digit: all that they differed by was taken for rounding.
+def test_small_differences_of_large_values_are_no_rounding() -> None:
+    draw = random.Random(4)
+    base = [1.764e12 + draw.randrange(1000) for _ in range(30)]
+    candidate = [value + draw.choice([0, 1]) for value in base]
+    found = means_tested(
+        [after - before for before, after in zip(base, candidate, strict=True)], 1.764e12, 0.95, None, None
+    )
+    expected = stats.ttest_rel(candidate, base)
+    assert found.p == pytest.approx(float(expected.pvalue), rel=1e-6)
+    assert found.p is not None
+    assert found.p < 0.001
+
+
 def test_trials_that_all_agree_leave_as_much_room_as_their_records() -> None:
     # Two records of three trials each, all passing in both runs: two records, not six.
     found = means_tested([0.0, 0.0], 1.0, 0.95, 0.02, None, of_verdicts=True)

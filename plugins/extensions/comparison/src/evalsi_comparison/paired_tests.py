@@ -21,8 +21,8 @@ from .score_interval import score_interval
 from .student_p import t_two_sided
 
 _SEED = 0
-# A spread smaller than this share of the values is the rounding of their subtraction.
-_ROUNDING = 1e-12
+# A spread smaller than this share of the values is the rounding of their subtraction, and of their means over trials.
+_ROUNDING = 1e-14
 LARGEST = 1e150
 """The largest value that can be tested: the squares of larger ones are beyond floats."""
 

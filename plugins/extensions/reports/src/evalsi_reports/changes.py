@@ -122,7 +122,7 @@ def _by_record(column: Column | None, folded: Folded) -> dict[str, float]:
 
 
 def _is_less(one: float, other: float) -> bool:
-    return one < other and not math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return one < other and not math.isclose(one, other, rel_tol=1e-14, abs_tol=1e-15)
 
 
 def _notes(now: Folded, before: Folded) -> list[str]:
