@@ -10,6 +10,7 @@ import pytest
 
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Generated, Target
+from tests.cli.running import evalsi
 from tests.providers import KEY, Answer, Provider, Request, faults
 from tests.runs.running import MODEL_KEY, executed, model_of, records, results, run, write_spec
 from tests.targets.asking import ask, failure, problems, with_target
@@ -257,6 +258,10 @@ def test_the_command_says_how_many_answers_are_another_s(tmp_path: Path) -> None
         done = run(tmp_path, "--quiet")
     assert done.code == 0, done.err
     assert "target: 4 calls, 2 answered by fallbacks" in done.out
+    for form, told in (("md", "answered by fallbacks"), ("json", "by fallbacks"), ("html", "answered by fallbacks")):
+        report = evalsi("report", "run-1", "--format", form, "-o", "-", cwd=tmp_path)
+        assert report.code == 0, report.err
+        assert told in report.out
 
 
 # -- what a fallback takes over ------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def total_usd(folded: Folded) -> str | None:
 def _target(folded: Folded) -> Iterator[Fact]:
     used = folded.head.manifest.get("target_usage")
     if isinstance(used, dict):
-        yield from _counts("Target", used, ("calls", "failed"))
+        yield from _counts("Target", used, ("calls", "failed", "by_fallbacks"))
         yield from _tokens("Target", used)
         yield Fact("Target", "cost", usd(used.get("cost_usd"), used.get("unknown") or 0))
         latency = used.get("latency_ms")
@@ -73,6 +73,7 @@ def _target(folded: Folded) -> Iterator[Fact]:
         yield Fact("Target", "latency, 95th percentile", milliseconds(percentile(known, 0.95)))
 
 
+_LABELS = {"by_fallbacks": "answered by fallbacks"}
 _QUANTILES = {"mean": "mean", "p50": "median", "p95": "95th percentile"}
 
 
@@ -107,7 +108,7 @@ def _times(folded: Folded) -> Iterator[Fact]:
 def _counts(of: str, used: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Fact]:
     for name in names:
         if (times := known_count(used.get(name))) is not None:
-            yield Fact(of, name, f"{times:,}")
+            yield Fact(of, _LABELS.get(name, name), f"{times:,}")
 
 
 def _tokens(of: str, used: Mapping[str, Any]) -> Iterator[Fact]:
