@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Generated, Target
+from evalsi_targets.fallback_keys import MOST_TRIES
 from tests.cli.running import evalsi
 from tests.providers import KEY, Answer, Provider, Request, faults
 from tests.runs.running import MODEL_KEY, executed, model_of, records, results, run, write_spec
@@ -133,6 +135,24 @@ def test_a_model_that_wants_to_be_left_alone_for_long_is_not_waited_for(tmp_path
         end, _ = run_here(write_spec(tmp_path, target_of(vendor, fallback_after=3), records(1)))
         assert asked_models(vendor) == [FIRST, SECOND]
     assert end.state == "succeeded"
+
+
+def test_addresses_where_nobody_answers_are_passed_by_and_the_last_one_ends_the_run(tmp_path: Path) -> None:
+    nobody = {"model": "m", "base_url": "http://127.0.0.1:1", "api_key_env": "none"}
+    with Provider(failing(), models=None) as vendor:
+        where = {"base_url": vendor.root_url, "api_key_env": MODEL_KEY}
+        target = target_of(vendor, nobody, {"model": THIRD, **where}, fallback_after=2) | nobody
+        end, found = run_here(write_spec(tmp_path, target, records(1)))
+    assert end.state == "succeeded", end.reason
+    assert found["records"][0]["metadata"]["fallback"] == THIRD
+    (tmp_path / "none").mkdir()
+    end, _ = run_here(write_spec(tmp_path / "none", target_of(vendor, nobody) | nobody, records(1)))
+    assert end.state == "error"
+    assert "Nothing listens at anthropic at http://127.0.0.1:1" in end.reason
+
+
+def test_no_more_tries_are_planned_than_a_run_makes() -> None:
+    assert RetryPolicy().max_tries == MOST_TRIES
 
 
 # -- what is not hidden --------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.retrying import UNREACHABLE
 from evalsi_kernel.target import Bounds, Generated, Target, TargetInput
 
 LONGEST_WAIT_S: Final = 60.0
@@ -70,8 +71,10 @@ class Fallbacks:
     def _told(self, error: ProviderError, who: int, *, moves_on: bool) -> ProviderError:
         """The error as the run is to take it: at once where another is asked next, whoever would have to wait."""
         wire = error.error
+        # A run gives an address up where nobody answers; while there is another to ask, that one is not given up yet.
+        is_last = who + 1 == len(self._all)
         return ProviderError(
-            wire.code,
+            "provider.failed" if wire.code == UNREACHABLE and not is_last else wire.code,
             f"The fallback {self._all[who].model}: {wire.message}" if who else wire.message,
             wire.mend,
             blame=wire.blame,
