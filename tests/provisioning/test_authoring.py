@@ -81,6 +81,7 @@ def test_what_a_new_pack_is_made_of(new_pack: Path) -> None:
         ("core", "Write a publisher before it, such as acme/core."),
         ("Acme/Tone", "is no name of a pack."),
         ("acme/", "is no name of a pack."),
+        ("evalsi/tone", "is reserved."),
     ],
 )
 def test_a_name_that_a_pack_may_not_have_is_refused(name: str, said: str, tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def test_what_a_manifest_leaves_out_has_a_default(tmp_path: Path) -> None:
         ('name = "core"', 'name = "Core Checks"', "name", "as name or publisher/name"),
         ('name = "core"', 'name = "builtin"', "name", "is reserved"),
         ('name = "core"', 'name = "builtin/x"', "name", "is reserved"),
+        ('name = "core"', 'name = "evalsi/x"', "name", "is reserved"),
         ('summary = "Deterministic checks."', 'summary = ""', "summary", "must not be empty"),
         ('summary = "Deterministic checks."', 'summary = "Two\\nlines."', "summary", "must be one line"),
         ('name = "core"\n', "", "name", "is missing. Add it."),

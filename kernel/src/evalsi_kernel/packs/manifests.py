@@ -34,7 +34,8 @@ FORMAT = 1
 PROTOCOL = 1
 NEEDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 ASKS = ("judge", "embed", "sandbox")
-RESERVED_NAMES = frozenset({"builtin"})
+# As a publisher too: `evalsi` is what a catalog names as that of Evals.si's own packs.
+RESERVED_NAMES = frozenset({"builtin", "evalsi"})
 _HOST = r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
 _NONE: Any = Field(default_factory=list)
 

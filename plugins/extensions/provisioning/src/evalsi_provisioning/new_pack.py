@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, UsageError
+from evalsi_kernel.packs.manifests import RESERVED_NAMES
 from evalsi_kernel.packs.refs import PACK_NAME
 from evalsi_kernel.version import VERSION
 
@@ -113,6 +114,8 @@ def _checked(name: str) -> str:
     if "/" not in name:
         mend = f"Write a publisher before it, such as acme/{name}."
         raise UsageError(f'"{name}" is a plain name, and those are of Evals.si\'s own packs.', mend)
+    if name.split("/", maxsplit=1)[0] in RESERVED_NAMES:
+        raise UsageError(f'"{name}" is reserved.', "Write your own name as the publisher, such as acme.")
     return name
 
 
