@@ -5,6 +5,7 @@ The codec is quick because it trusts its caller; whoever hands it a stranger's v
 
 from __future__ import annotations
 
+from collections.abc import Collection, Set
 from math import isfinite
 from typing import Any, Final
 
@@ -14,9 +15,11 @@ from evalsi_protocol.limits import MAX_DEPTH
 ENVELOPE_DEPTH: Final = 8
 """How many levels the protocol's own maps and arrays may put around a value."""
 
-_TEXT: Final = frozenset({str})
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
+_PLAIN_OR_BYTES: Final = _PLAIN | {bytes}
 _PLAIN_OR_FLOAT: Final = _PLAIN | {float}
+_FEW: Final = 16
+"""Of so many elements each is looked at by itself; more are first asked together what they are."""
 
 
 def check_value(value: Any, *, allow_bytes: bool = False, max_depth: int = MAX_DEPTH - ENVELOPE_DEPTH) -> None:
@@ -31,35 +34,40 @@ def check_value(value: Any, *, allow_bytes: bool = False, max_depth: int = MAX_D
         LocalMisuse: `protocol.unencodable` for a float that is not finite, a key that is no text, a type that is not
             JSON's, or nesting that is too deep.
     """
+    _check(value, _PLAIN_OR_BYTES if allow_bytes else _PLAIN, max_depth)
+
+
+def _check(value: Any, plain: Set[object], max_depth: int) -> None:
     kind = type(value)
-    if kind in _PLAIN or (allow_bytes and kind is bytes):
+    if kind in plain:
         return
     if isinstance(value, float):
         if not isfinite(value):
             raise _unencodable(f"the number {value} is not finite")
     elif isinstance(value, dict):
-        if not set(map(type, value)) <= _TEXT:
-            for key in value:
-                if not isinstance(key, str):
-                    raise _unencodable(f"a map has the key {key!r:.80}, which is not text")
-        _check_elements(value.values(), allow_bytes, max_depth)
+        for key in value:
+            if not isinstance(key, str):
+                raise _unencodable(f"a map has the key {key!r:.80}, which is not text")
+        _check_elements(value.values(), plain, max_depth)
     elif isinstance(value, (list, tuple)):
-        _check_elements(value, allow_bytes, max_depth)
+        _check_elements(value, plain, max_depth)
     elif not isinstance(value, (str, int)):
         raise _unencodable(f"a {kind.__name__} is no text, number, list or map")
 
 
-def _check_elements(values: Any, allow_bytes: bool, max_depth: int) -> None:
+def _check_elements(values: Collection[Any], plain: Set[object], max_depth: int) -> None:
     if max_depth <= 0:
         raise _unencodable("it nests too deep")
-    kinds = set(map(type, values))
-    if kinds <= _PLAIN:
-        return
-    if kinds <= _PLAIN_OR_FLOAT and all(isfinite(number) for number in values if type(number) is float):
+    if len(values) > _FEW and _are_plain(values):
         return
     for value in values:
-        if type(value) not in _PLAIN:
-            check_value(value, allow_bytes=allow_bytes, max_depth=max_depth - 1)
+        if type(value) not in plain:
+            _check(value, plain, max_depth - 1)
+
+
+def _are_plain(values: Collection[Any]) -> bool:
+    kinds = set(map(type, values))
+    return kinds <= _PLAIN_OR_FLOAT and all(isfinite(number) for number in values if type(number) is float)
 
 
 def _unencodable(what: str) -> LocalMisuse:
