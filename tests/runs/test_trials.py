@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from evalsi_kernel.scores.intervals import clustered_wilson
+from tests.cli.running import write_jsonl
 from tests.providers import Provider, Request, faults, fixed
 from tests.runs.running import executed, model_of, records, results, run, write_spec
 
@@ -169,3 +172,40 @@ def test_a_number_of_ones_own_function_has_no_pass_at_k_unless_a_gate_says_that_
         assert executed(tmp_path).state == "succeeded"
     metrics = [one["metric"] for one in results(tmp_path)["summaries"]]
     assert metrics == (["words", "words.pass@2", "words.pass^2"] if gated else ["words"])
+
+
+# Thirty wrong answers to one customer are one finding: taken one by one they failed the gate for certain.
+def test_what_a_run_is_clustered_by_holds_for_its_gates_and_its_trials(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"r{number}",
+            "question": str(number),
+            "answer": "yes",
+            "customer": "big" if number < 15 else f"c{number}",
+        }
+        for number in range(30)
+    ]
+    summary = {"cluster_by": "customer"}
+    for name, wrong in (("base", False), ("candidate", True)):
+        answers = [
+            {"id": row["id"], "output": "no" if wrong and row["customer"] == "big" and trial == 1 else "yes",
+             "provenance": {"run": {"trial": trial}}}
+            for row in rows
+            for trial in (1, 2)
+        ]  # fmt: skip
+        write_jsonl(tmp_path / "answers.jsonl", answers)
+        compared = {"metric": "exact-match", "baseline": "base.json", "max_drop": 0.02, "significant": True}
+        write_spec(
+            tmp_path, {"connector": "replay", "path": "answers.jsonl"}, rows, trials=2, summary=summary,
+            gates=[compared] if wrong else [],
+        )  # fmt: skip
+        assert run(tmp_path, "--fresh", "--output", f"{name}.json").code == 0, name
+
+    found = json.loads((tmp_path / "candidate.json").read_text("utf-8"))
+    (gate,) = found["gates"]
+    assert "Over 30 pairs in 16 clusters the difference may be chance" in gate["reason"]
+    (at_once,) = [one for one in found["summaries"] if one["metric"] == "exact-match.pass^2"]
+    assert (at_once["n"], at_once["clusters"], at_once["ci"]["method"]) == (30, 16, "clustered-wilson")
+    expected = clustered_wilson([0.0, *[1.0] * 15], [15.0, *[1.0] * 15], 0.95)
+    assert expected is not None
+    assert (at_once["ci"]["low"], at_once["ci"]["high"]) == pytest.approx((expected.low, expected.high))

@@ -30,19 +30,9 @@ class TrialSums:
         gate_metrics: the metrics that gates name.
         trials: of each record.
         level: of the intervals.
-        clustered: records come in clusters beside their trials.
     """
 
-    def __init__(
-        self,
-        instances: Sequence[Instance],
-        gate_metrics: Sequence[str],
-        trials: int,
-        level: float,
-        *,
-        clustered: bool = False,
-    ) -> None:
-        self._clustered = clustered
+    def __init__(self, instances: Sequence[Instance], gate_metrics: Sequence[str], trials: int, level: float) -> None:
         self._sums: list[tuple[Instance, str, PassAtK]] = []
         for instance in instances:
             if instance.info.scope != "record":
@@ -56,12 +46,12 @@ class TrialSums:
         self._passes: set[str] = set()
         self._numbers = {sums.metric for *_, sums in self._sums if wanted_ks(sums.metric, gate_metrics, 1)}
 
-    def add(self, chunk: Chunk) -> None:
-        """Take in a chunk whose outcomes are tallied."""
+    def add(self, chunk: Chunk, clusters: Sequence[str] | None = None) -> None:
+        """Take in a chunk whose outcomes are tallied, and what its records are clustered by beside their trials."""
         ids = chunk.record_ids or chunk.ids
-        clusters = chunk.clusters if self._clustered and chunk.clusters is not None else [None] * len(ids)
+        named: Sequence[str | None] = clusters or [None] * len(ids)
         for instance, name, sums in self._sums:
-            for record_id, cluster, outcome in zip(ids, clusters, chunk.columns[instance.session], strict=True):
+            for record_id, cluster, outcome in zip(ids, named, chunk.columns[instance.session], strict=True):
                 trial = self._trial(outcome or UNANSWERED, name, sums.metric)
                 if trial is not None:
                     sums.add(record_id, trial, cluster)
@@ -139,20 +129,18 @@ class PairedValues:
     Args:
         metrics: their names.
         instances: the evaluators.
-        clustered: records come in clusters beside their trials.
     """
 
-    def __init__(self, metrics: Iterable[str], instances: Sequence[Instance], *, clustered: bool = False) -> None:
+    def __init__(self, metrics: Iterable[str], instances: Sequence[Instance]) -> None:
         self.values: dict[str, RecordValues] = {metric: {} for metric in metrics}
         self.clusters: dict[str, str] = {}
         self._instances = instances if self.values else ()
-        self._clustered = clustered and bool(self.values)
 
-    def add(self, chunk: Chunk) -> None:
-        """Take in a chunk whose outcomes are tallied."""
+    def add(self, chunk: Chunk, clusters: Sequence[str] | None = None) -> None:
+        """Take in a chunk whose outcomes are tallied, and what its records are clustered by beside their trials."""
         ids = chunk.record_ids or chunk.ids
-        if self._clustered and chunk.clusters is not None:
-            self.clusters.update(zip(ids, chunk.clusters, strict=True))
+        if self.values:
+            self.clusters.update(zip(ids, clusters or (), strict=False))
         for instance in self._instances:
             for record_id, outcome in zip(ids, chunk.columns[instance.session], strict=True):
                 for metric, value in numbers_of(instance, outcome):

@@ -59,16 +59,14 @@ class Summing:
         self._decided = decided
         self._stopped = stopped
         spec, instances, level = prepared.spec, prepared.plan.instances, prepared.spec.summary.confidence_level
-        by_key = spec.summary.cluster_by is not None
-        clustered = by_key or spec.trials > 1
+        clustered = spec.summary.cluster_by is not None or spec.trials > 1
         of_records = [instance for instance in instances if instance.info.scope == "record"]
         keys = list(dict.fromkeys([*spec.summary.slice_by, *prepared.gates.slice_keys]))
         self._slices = Slices(
             keys, lambda: [Tally(one, level, keep_values=False, clustered=clustered) for one in of_records]
         )
-        gated = [gate.metric for gate in spec.gates]
-        self._trials = TrialSums(instances, gated, spec.trials, level, clustered=by_key)
-        self._paired = PairedValues(prepared.gates.paired_metrics, instances, clustered=by_key)
+        self._trials = TrialSums(instances, [gate.metric for gate in spec.gates], spec.trials, level)
+        self._paired = PairedValues(prepared.gates.paired_metrics, instances)
         self._asked = 0
         self._usage = TargetUsage()
         self._advice = (
@@ -81,8 +79,9 @@ class Summing:
             # The tallies of the whole come first: what cannot stand turns into an error in the column itself.
             scores.take(chunk)
             self._slices.add(chunk, given)
-            self._trials.add(chunk)
-            self._paired.add(chunk)
+            clusters = chunk.clusters if self._prepared.spec.summary.cluster_by is not None else None
+            self._trials.add(chunk, clusters)
+            self._paired.add(chunk, clusters)
             self._advise(chunk)
             if self._prepared.gates.baselines:
                 self._asked += sum(mark_of(one["id"], one.get("input"), one.get("reference")) for one in given)
