@@ -82,6 +82,10 @@ class Service:
             return web.Response(text=self.response, content_type="text/event-stream")
         return web.json_response(self.response)
 
+    async def stream(self, http: web.Request) -> web.Response:
+        """The text that a test has put there, as what the query says."""
+        return web.Response(text=self.response, content_type=http.query["type"])
+
     async def hang(self, _: web.Request) -> web.Response:
         """Nothing."""
         await asyncio.Event().wait()
@@ -115,6 +119,7 @@ class Service:
             ("/endless", self.endless),
             ("/bomb", self.bomb),
             ("/hang", self.hang),
+            ("/stream", self.stream),
             ("/v1/responses", self.responses),
             ("/under/status/{code}/responses", self.status),
             ("/under/page/responses", self.page),

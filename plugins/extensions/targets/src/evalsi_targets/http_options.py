@@ -44,6 +44,15 @@ class HttpOptions(Timed):
         default=None, description="where {input_tokens, output_tokens, cost_usd} are, or OpenAI's names of them"
     )
     trajectory_path: ReplyPath | None = Field(default=None, description="where the list of steps is")
+    stop_reason_path: ReplyPath | None = Field(
+        default=None, description="where it says why the reply ended; kept as metadata.finish"
+    )
+    stream: bool = Field(
+        default=False, description="the reply comes in pieces: server-sent events, or JSON by the line"
+    )
+    delta_path: ReplyPath | None = Field(
+        default=None, description="with stream, where the text is in each piece, such as choices[0].delta.content"
+    )
     timeout_s: InSeconds = 120.0
     timeout: AsDuration = None
 
@@ -67,6 +76,16 @@ class HttpOptions(Timed):
     def _are_no_secrets(cls, headers: dict[str, str]) -> dict[str, str]:
         check_headers(headers)
         return headers
+
+    @model_validator(mode="after")
+    def _streams_or_not(self) -> Self:
+        if self.delta_path is not None and not self.stream:
+            raise Misfit("has a delta_path, and no stream that it is in", "Add stream: true, or write output_path.")
+        if self.stream and self.output_path is not None:
+            raise Misfit(
+                "has an output_path, and the output of a stream is in many pieces", "Write delta_path instead."
+            )
+        return self
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

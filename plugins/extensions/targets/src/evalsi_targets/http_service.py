@@ -23,9 +23,11 @@ from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 from .answers import generated
 from .http_faults import FAULTS, HTTP_KEYS, Keys, connection_error, status_error, timed_out
 from .http_options import HttpOptions
+from .http_stream import NotAStream, put_together
 from .json_template import JsonTemplate
 from .quoting import excerpt
 from .reply_paths import found_at, found_or_missing
+from .server_events import EVENTS, data_of_events, lines_of
 from .spec_secrets import from_environment, without
 from .template import PLACE, as_text, filled, value_at
 
@@ -104,15 +106,23 @@ class HttpService:
         record, options = given.record, self._options
         url = filled(options.url, record, _encoded) if self._has_place else options.url
         reply = await self._reply(url, self._body_for(record))
-        if options.output_path is None and options.usage_path is None and options.trajectory_path is None:
+        others = {
+            "usage": options.usage_path,
+            "trajectory": options.trajectory_path,
+            "finish": options.stop_reason_path,
+        }
+        if options.stream:
+            return generated(_finished(self._streamed(reply, others)), self._whose)
+        if options.output_path is None and not any(others.values()):
             return generated({"output": self._whole(reply)}, self._whose)
         value = self._json(reply)
-        answer = {
-            "output": self._whole(reply) if options.output_path is None else self._output(value, options.output_path),
-            "usage": found_or_missing(value, options.usage_path),
-            "trajectory": found_or_missing(value, options.trajectory_path),
-        }
-        return generated({key: found for key, found in answer.items() if found is not MISSING}, self._whose)
+        answer = {name: found_or_missing(value, path) for name, path in others.items()}
+        answer["output"] = (
+            self._whole(reply) if options.output_path is None else self._output(value, options.output_path)
+        )
+        return generated(
+            _finished({name: found for name, found in answer.items() if found is not MISSING}), self._whose
+        )
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -162,6 +172,27 @@ class HttpService:
                 )
         return b"".join(parts)
 
+    def _streamed(self, reply: Reply, others: Mapping[str, str | None]) -> dict[str, Any]:
+        """What a reply in pieces says; one that is to say why it ended, and does not, is broken off."""
+        text, delta_path = self._text(reply), self._options.delta_path
+        if reply.content_type == EVENTS:
+            pieces = data_of_events(text)
+        else:
+            # Text that is streamed as it is has no pieces, and its ends of lines belong to it.
+            pieces = iter([text]) if delta_path is None else lines_of(text)
+        try:
+            found = put_together(pieces, delta_path, others)
+        except NotAStream as cause:
+            said = self._hide(excerpt(cause.piece.encode()))
+            message = f"{self._whose} streamed {said}, which {cause.why}."
+            raise ProviderError("provider.bad_reply", message, self.keys.no_json, retry="later") from cause
+        if others["finish"] is not None and "finish" not in found:
+            message = f"{self._whose} ended its stream and did not say why at {others['finish']}: it is broken off."
+            raise ProviderError(
+                "provider.connection", message, "Mend spec.target.stop_reason_path, or wait.", retry="later"
+            )
+        return found
+
     def _json(self, reply: Reply) -> Any:
         try:
             return json.loads(reply.content)
@@ -174,8 +205,9 @@ class HttpService:
             ) from cause
 
     def _whole(self, reply: Reply) -> Any:
-        if reply.is_json:
-            return self._json(reply)
+        return self._json(reply) if reply.is_json else self._text(reply)
+
+    def _text(self, reply: Reply) -> str:
         try:
             return reply.content.decode(reply.charset)
         except (UnicodeDecodeError, LookupError) as cause:
@@ -225,3 +257,9 @@ def _check_sendable(headers: Mapping[str, str], key: str) -> None:
                 "ASCII in it.",
                 "Set it again.",
             )
+
+
+def _finished(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with the reason why it ended, where it says one, as `metadata.finish`."""
+    finish = answer.pop("finish", None)
+    return answer if finish is None else {**answer, "metadata": {"finish": finish}}

@@ -1,18 +1,16 @@
 """Finds the whole response in a stream of OpenAI's Responses API: its last event holds it.
 
 It must not know how the stream came, nor what a response says.
-
-Source: HTML Living Standard, section 9.2.6, "Interpreting an event stream".
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+from .server_events import data_of_events
+
 _ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -25,7 +23,7 @@ def response_of_stream(text: str) -> Mapping[str, Any] | None:
     Raises:
         ValueError: an event is no JSON object; its data is the message.
     """
-    for data in _data(text):
+    for data in data_of_events(text):
         event = _object(data)
         if event.get("type") == "error":
             inner = event.get("error")
@@ -44,14 +42,3 @@ def _object(data: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(data)
     return value
-
-
-def _data(text: str) -> Iterator[str]:
-    """The data of each event; of a last one whose line does not end nothing, for it may be cut."""
-    lines: list[str] = []
-    for line in _LINE_END.split(text):
-        if not line and lines:
-            yield "\n".join(lines)
-            lines = []
-        elif line.startswith("data:"):
-            lines.append(line.removeprefix("data:").removeprefix(" "))

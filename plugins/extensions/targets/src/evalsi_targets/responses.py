@@ -24,8 +24,8 @@ from .quoting import excerpt, on_one_line
 from .response_answer import response_answer
 from .response_stream import response_of_stream
 from .responses_options import HOME, ResponsesOptions
+from .server_events import EVENTS
 
-STREAM = "text/event-stream"
 _USUAL_KEY, _NO_KEY = "OPENAI_API_KEY", "none"
 
 
@@ -67,7 +67,7 @@ class Responses(HttpService):
     async def generate(self, given: TargetInput) -> Generated:
         """Make one call; a refusal, a cut reply and one of calls alone are outputs, told apart by `metadata.finish`."""
         reply = await self._reply(self._options.url, self._body_for(given.record))
-        answer = self._streamed(reply) if reply.content_type == STREAM else self._json(reply)
+        answer = self._of_stream(reply) if reply.content_type == EVENTS else self._json(reply)
         if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
             raise ProviderError(
                 "provider.bad_reply",
@@ -83,7 +83,7 @@ class Responses(HttpService):
             raise ProviderError("provider.failed", message, "Look at the service's own log.", retry="later")
         return response_answer(answer)
 
-    def _streamed(self, reply: Reply) -> Any:
+    def _of_stream(self, reply: Reply) -> Any:
         """The response that a stream ends with."""
         try:
             response = response_of_stream(reply.content.decode("utf-8-sig", "replace"))
