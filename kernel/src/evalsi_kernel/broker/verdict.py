@@ -185,7 +185,7 @@ def _fitting(schema: Mapping[str, Any], value: Any) -> Any:
     return read
 
 
-def _read(schema: Mapping[str, Any], value: Any, depth: int = 0) -> Any:
+def _read(schema: dict[str, Any], value: Any, depth: int = 0) -> Any:
     """With a text that is exactly a number as that number, where no text is wanted, and without null unless it is."""
     if depth > MAX_DEPTH:
         return value
@@ -196,8 +196,7 @@ def _read(schema: Mapping[str, Any], value: Any, depth: int = 0) -> Any:
         return {key: _read(parts[key], item, depth + 1) for key, item in kept.items()}
     if isinstance(value, list):
         return [_read(schema.get("items", {}), item, depth + 1) for item in value]
-    wants = _admits(schema, "number") or _admits(schema, "integer")
-    if isinstance(value, str) and wants and not _admits(schema, "string"):
+    if isinstance(value, str) and not _admits(schema, "string") and _admits(schema, "number", "integer"):
         value = _number_in(value)
     if type(value) is float and value.is_integer() and not _admits(schema, "number"):
         # In JSON 4.0 is a whole number.
@@ -205,12 +204,12 @@ def _read(schema: Mapping[str, Any], value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _admits(schema: Mapping[str, Any], kind: str) -> bool:
-    types = types_of(dict(schema))
+def _admits(schema: dict[str, Any], *kinds: str) -> bool:
+    types = types_of(schema)
     if types:
-        return kind in types
+        return not set(types).isdisjoint(kinds)
     if "anyOf" in schema:
-        return any(_admits(option, kind) for option in schema["anyOf"])
+        return any(_admits(option, *kinds) for option in schema["anyOf"])
     return "enum" not in schema and "const" not in schema
 
 

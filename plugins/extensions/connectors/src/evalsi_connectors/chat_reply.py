@@ -44,7 +44,7 @@ def read_chat_reply(content: bytes, headers: Mapping[str, str], who: Who, form: 
 def read_object(content: bytes, headers: Mapping[str, str], who: Who) -> Mapping[str, Any]:
     """The object that a successful answer holds; raises as `read_chat_reply` does."""
     body, trouble = read_json(content)
-    if not isinstance(body, Mapping):
+    if not isinstance(body, dict):
         # Where it is no JSON at all, what came says more than the place at which it stopped being JSON.
         why = f" ({trouble})" if content.lstrip().startswith((b"{", b"[")) else ""
         raise bad_reply(who, f"{who} answered with {who.excerpt(content)}, which is no reply of its API{why}.")
@@ -63,8 +63,8 @@ def reply_of(body: Mapping[str, Any], headers: Mapping[str, str], who: Who, form
     tokens = tokens_of(body.get("usage"))
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
         raise bad_reply(who, f"{who} answered without a choice that holds a message.", tokens)
     if choice.get("error"):
         raise _error_within(choice, headers, who)
@@ -81,7 +81,7 @@ def reply_of(body: Mapping[str, Any], headers: Mapping[str, str], who: Who, form
 
 def tokens_of(usage: object) -> Tokens:
     """What `usage` tells; the prompt's tokens have the cached ones among them."""
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return UNKNOWN_TOKENS
     prompt, output = count_or_none(usage.get("prompt_tokens")), count_or_none(usage.get("completion_tokens"))
     cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
@@ -106,7 +106,7 @@ def bad_reply(who: Who, message: str, tokens: Tokens = UNKNOWN_TOKENS) -> Provid
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int | None:
     details = usage.get(group)
-    return count_or_none(details.get(name)) if isinstance(details, Mapping) else None
+    return count_or_none(details.get(name)) if isinstance(details, dict) else None
 
 
 def _error_within(body: Mapping[str, Any], headers: Mapping[str, str], who: Who) -> ProviderError:
