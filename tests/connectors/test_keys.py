@@ -53,6 +53,16 @@ def test_a_variable_that_is_not_set_is_named(provider: str, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("provider", BOTH)
+@pytest.mark.parametrize("pasted", ["sk-proj-abc123", "gsk_" + "aB3" * 16, "Bearer abc"])
+def test_a_key_that_stands_where_its_variable_should_is_not_shown(provider: str, pasted: str) -> None:
+    error = refused(provider, base_url="http://localhost:1/v1", api_key_env=pasted)
+
+    assert error.code == "config.no_key"
+    assert pasted not in str(error)
+    assert "--judge-api-key-env says is no variable's name" in error.message
+
+
+@pytest.mark.parametrize("provider", BOTH)
 @pytest.mark.parametrize("base_url", [None, "home"])
 def test_at_home_the_usual_variable_is_needed_and_named(provider: str, base_url: str | None) -> None:
     error = refused(provider, base_url=HOME[provider] if base_url else None, api_key_env=None)

@@ -116,6 +116,24 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_asked(service: S
     assert caught.value.code == "config.no_key"
 
 
+PASTED = "Bearer sk-proj-abc123"
+
+
+@pytest.mark.parametrize(
+    ("connector", "how"),
+    [
+        ("http", {"url": "http://localhost:1", "headers_env": {"Authorization": PASTED}}),
+        ("responses", {"model": "m", "base_url": "http://localhost:1/v1", "api_key_env": PASTED}),
+    ],
+)
+def test_a_secret_that_stands_where_its_variable_should_is_not_shown(
+    connector: str, how: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="is no variable's name") as caught:
+        output_of(connector, tmp_path, **how)
+    assert PASTED not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("status", "code", "retry", "is_final"),
     [

@@ -18,6 +18,8 @@ _SHOWN_INSTEAD = "[key]"
 # Keys as the providers write them, also half covered up, as servers like to echo them.
 _KEY_LIKE = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|key)-[\w*.…-]{6,}|\bbearer\s+[\w*.~+/=-]{6,}")
 _TELLING_CHARS = 6
+# A key that stands where the name of its variable should is longer, or has other characters, or both.
+_VARIABLE = re.compile(r"(?a:[A-Za-z_]\w{0,39})")
 
 
 class Key:
@@ -74,6 +76,12 @@ def find_key(variable: str | None, usual: str, *, is_at_home: bool, kind: Kind =
         return None
     name = variable or usual
     secret = os.environ.get(name, "").strip()
+    if not secret and not _VARIABLE.fullmatch(name):
+        raise ConfigError(
+            f"What {said_with(kind, 'api-key-env')} says is no variable's name; it may be the key, so it is not shown.",
+            "Put the key into a variable, such as export MY_KEY=…, and name that: MY_KEY.",
+            code="config.no_key",
+        )
     if not secret:
         raise ConfigError(
             f"The environment variable {name}, which is to hold the provider's key, is not set.",

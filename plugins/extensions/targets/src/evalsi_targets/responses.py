@@ -25,6 +25,7 @@ from .response_answer import response_answer
 from .response_stream import response_of_stream
 from .responses_options import HOME, ResponsesOptions
 from .server_events import EVENTS
+from .spec_secrets import check_name
 
 _USUAL_KEY, _NO_KEY = "OPENAI_API_KEY", "none"
 
@@ -121,6 +122,7 @@ def _authorization(options: ResponsesOptions) -> dict[str, str]:
         return {}
     secret = os.environ.get(name, "").strip()
     if not secret:
+        check_name(name, "api_key_env")
         raise ConfigError(
             f"The environment variable {name}, which is to hold the target's key, is not set.",
             f"Set it: export {name}=…; or name another with spec.target.api_key_env, or none for no key.",

@@ -16,6 +16,8 @@ _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-k
 _QUERY = frozenset({"key", "api_key", "apikey", "api-key", "token", "access_token", "secret", "sig", "code"})
 _VARIABLE = re.compile(r"(?i)(api_?key|secret|passw(or)?d|credential|(^|_)token)$|^.*_key$")
 _SHORTEST_CHARS = 4
+# A secret that stands where the name of its variable should is longer, or has other characters, or both.
+_NAME = re.compile(r"(?a:[A-Za-z_]\w{0,39})")
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
@@ -59,6 +61,8 @@ def from_environment(names: Mapping[str, str], key: str) -> dict[str, str]:
         ConfigError: `config.no_key`; one is not set.
     """
     missing = sorted({variable for variable in names.values() if variable not in os.environ})
+    for variable in missing:
+        check_name(variable, key)
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         raise ConfigError(
@@ -67,6 +71,16 @@ def from_environment(names: Mapping[str, str], key: str) -> dict[str, str]:
             code="config.no_key",
         )
     return {name: os.environ[variable] for name, variable in names.items()}
+
+
+def check_name(variable: str, key: str) -> None:
+    """Refuse what is no variable's name, without showing it: `config.no_key`, under this key of the spec."""
+    if not _NAME.fullmatch(variable):
+        raise ConfigError(
+            f"spec.target.{key} says what is no variable's name; it may be a secret, so it is not shown.",
+            "Put the secret into a variable, such as export MY_KEY=…, and name that: MY_KEY.",
+            code="config.no_key",
+        )
 
 
 def without(secrets: Iterable[str], text: str) -> str:
