@@ -62,7 +62,7 @@ def _end(run: RunFolder, about: Mapping[str, Any], head: Mapping[str, Any]) -> R
         findings=(),
         manifest=manifest,
         spool=None,
-        more={key: head[key] for key in ("verdict", "gates", "slices") if key in head},
+        more={key: head[key] for key in ("verdict", "gates", "slices", "trial_advice") if key in head},
     )
     return RunEnd(
         run_id=run.id,
