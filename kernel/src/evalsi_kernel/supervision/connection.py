@@ -83,7 +83,7 @@ class Connection:
         self._answer = answer
         self._pending: dict[int, Pending] = {}
         self._credit = asyncio.Condition()
-        self._asks: set[asyncio.Task[None]] = set()
+        self._asks: dict[int, asyncio.Task[None]] = {}
         self._ended: WireError | None = None
         self._sends_at = inf
         self.is_over = asyncio.Event()
@@ -157,9 +157,9 @@ class Connection:
     async def close(self) -> None:
         """Stop reading; whatever still waits fails as gone."""
         self._reading.cancel()
-        for task in self._asks:
+        for task in self._asks.values():
             task.cancel()
-        await asyncio.gather(self._reading, *self._asks, return_exceptions=True)
+        await asyncio.gather(self._reading, *self._asks.values(), return_exceptions=True)
         await self._end(WireError("protocol.eof", "The session was closed.", "", "kernel"))
 
     async def _read(self) -> None:
@@ -193,9 +193,7 @@ class Connection:
         elif isinstance(event, ErrorReceived):
             self._settle(event.id, {}, RequestFailed(event.error))
         elif isinstance(event, RequestReceived):
-            task = asyncio.create_task(self._serve(event))
-            self._asks.add(task)
-            task.add_done_callback(self._asks.discard)
+            self._asks[event.id] = asyncio.create_task(self._serve(event))
         elif isinstance(event, SessionEnded):
             await self._end(event.error or WireError("protocol.eof", "The pack said goodbye.", "", "pack"))
 
@@ -224,6 +222,7 @@ class Connection:
             self._refuse(request.id, WireError("kernel.internal", f"{type(error).__name__}: {error}", "", "kernel"))
             raise
         finally:
+            del self._asks[request.id]
             # What comes from a provider can wait a little for others; what comes from a cache is sent at once.
             self._send_within(min(MAX_WAIT_S, (self._loop.time() - began_at) * WAIT_SHARE))
 
