@@ -9,7 +9,7 @@ from statistics import fmean, pvariance
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalsi_comparison.trial_advice import MARGINS, Advice
@@ -125,6 +125,17 @@ def test_memory_holds_no_record(values: list[list[float]]) -> None:
     spread.close()
     assert spread.records == len(values)
     assert spread.repeated == sum(len(of_record) > 1 for of_record in values)
+
+
+@given(st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=3), min_size=1))
+@example([[1e200, -1e200], [0.5, 0.7]])
+@example([[1e-200, 2e-200], [0.0, 1e-200]])
+@example([[5e-324, 0.0], [0.0, 0.0]])
+@example([[1e153, -1e153], [1e153, 2e153]])
+def test_whatever_finite_numbers_there_are_no_run_fails_by_its_advice(values: list[list[float]]) -> None:
+    advice = told(values, ranges={}, trials=3)
+    json.dumps(advice, allow_nan=False)
+    trials_line(advice)
 
 
 # -- as a line -----------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from .trial_spread import TrialSpread
 
 MARGINS: Final = (0.05, 0.02, 0.01)
 """Of a mean, as shares of the metric's range; of one without a range, of the standard deviation of a trial."""
+# Shares of a range that is narrower cannot be told from nothing.
+_LEAST_SCALE: Final = 1e-150
 METHOD: Final = "sampling in two stages: records, and trials of each"
 NOTE: Final = (
     "trials_for_margin is how many trials of each record, over as many records, leave no more than the margin (a share "
@@ -49,7 +51,11 @@ class Advice:
         """The advice as the results file has it; None where no record was scored twice."""
         for spread in self._spreads.values():
             spread.close()
-        told = [self._of(metric, spread) for metric, spread in self._spreads.items() if spread.repeated]
+        told = [
+            self._of(metric, spread)
+            for metric, spread in self._spreads.items()
+            if spread.repeated and not spread.is_beyond_floats
+        ]
         if not told:
             return None
         return {"confidence": self._level, "trials": self._trials, "method": METHOD, "metrics": told, "note": NOTE}
@@ -59,16 +65,16 @@ class Advice:
         width = high - low if metric in self._ranges else None
         scale, limit = high - low, spread.within_limit(self._level, width)
         # One record tells nothing of how far the trials of others lie apart, unless their values have bounds.
-        is_known = math.isfinite(limit) and scale > 0
+        is_known = math.isfinite(limit) and _LEAST_SCALE < scale < math.inf
         return {
             "metric": metric,
             "records": spread.records,
             "records_with_trials": spread.repeated,
-            "scale": scale,
+            "scale": scale if is_known else None,
             "within_variance": spread.within,
             "within_variance_limit": limit if math.isfinite(limit) else None,
             "trial_margin": self._margin(limit, spread.records) if is_known else None,
-            "record_margin": spread.margin_of_records(self._level),
+            "record_margin": spread.margin_of_records(self._level) if is_known else None,
             "trials_for_margin": {
                 f"{margin:g}": self._needed(limit, spread.records, margin * scale) for margin in MARGINS if is_known
             },
@@ -80,4 +86,5 @@ class Advice:
 
     def _needed(self, limit: float, records: int, margin: float) -> int:
         """Trials of each record that leave no more than a margin."""
-        return max(1, math.ceil(z_critical(self._level) ** 2 * limit / (records * margin * margin)))
+        deviations = z_critical(self._level) * math.sqrt(limit) / margin
+        return max(1, math.ceil(deviations * deviations / records))

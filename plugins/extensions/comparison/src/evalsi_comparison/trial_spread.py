@@ -52,6 +52,7 @@ class TrialSpread:
         records: that were scored at least once.
         repeated: of these, so many were scored at least twice.
         are_verdicts: whether every value is 0 or 1.
+        is_beyond_floats: whether a square of them is greater than any number that can be held; no more is known then.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class TrialSpread:
         self._within = _Buffered()
         self._of_means = _Buffered()
         self.are_verdicts = True
+        self.is_beyond_floats = False
 
     def add(self, record_id: str, value: float) -> None:
         """Take in a trial; those of a record follow one another."""
@@ -78,11 +80,15 @@ class TrialSpread:
         if not values:
             return
         self.records += 1
-        mean = math.fsum(values) / len(values)
+        try:
+            mean = math.fsum(values) / len(values)
+            within = math.fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
+        except OverflowError:
+            self.is_beyond_floats = True
+            return
         self._means.add(mean)
         if len(values) > 1:
             self.repeated += 1
-            within = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
             self._within.add(within)
             self._of_means.add(within / len(values))
 
