@@ -23,10 +23,10 @@ UNIT = {"m": (0.0, 1.0)}
 
 def told(values: list[list[float]], ranges: Any = UNIT, level: float = 0.95, trials: int = 0) -> Any:
     """The advice from the trials of some records."""
-    advice = Advice(ranges, trials or max(map(len, values)), level)
+    advice = Advice(ranges, (), trials or max(map(len, values)), level)
     for number, of_record in enumerate(values):
         for value in of_record:
-            advice.add("m", f"r{number}", value)
+            advice.add_trial("m", f"r{number}", value)
     return advice.told()
 
 
@@ -99,7 +99,7 @@ def test_records_that_were_scored_once_count_as_records_and_tell_nothing_of_tria
     found = of([[1.0, 0.0], [1.0], [0.0, 0.0], [1.0]])
     assert (found["records"], found["records_with_trials"]) == (4, 2)
     assert told([[1.0], [0.0]], trials=3) is None
-    assert Advice(UNIT, 3, 0.95).told() is None
+    assert Advice(UNIT, (), 3, 0.95).told() is None
 
 
 VALUES = st.lists(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=1, max_size=4), min_size=1, max_size=8)
@@ -142,11 +142,11 @@ def test_whatever_finite_numbers_there_are_no_run_fails_by_its_advice(values: li
 
 
 def test_the_line_is_about_the_metric_that_varies_most_and_says_what_no_trial_helps() -> None:
-    advice = Advice({"steady": (0.0, 1.0), "shaky": (0.0, 1.0)}, 2, 0.95)
+    advice = Advice({"steady": (0.0, 1.0), "shaky": (0.0, 1.0)}, (), 2, 0.95)
     for number in range(50):
         for trial in range(2):
-            advice.add("steady", f"r{number}", float(number % 2))
-            advice.add("shaky", f"r{number}", float(number % 3 == 0 and (trial == 0 or number % 2)))
+            advice.add_trial("steady", f"r{number}", float(number % 2))
+            advice.add_trial("shaky", f"r{number}", float(number % 3 == 0 and (trial == 0 or number % 2)))
     line = trials_line(advice.told())
     assert line.startswith("trials: 2 of each record leave up to ±0.07")
     assert " of shaky to chance; " in line

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.gates.early_stopping import StoppingRule
     from evalsi_kernel.gates.trial_advice import TrialAdvice
     from evalsi_kernel.packs.environment_builder import EnvironmentBuilder
+    from evalsi_kernel.packs.instances import Instance
     from evalsi_kernel.packs.pack_info import PackInfo
     from evalsi_kernel.records.sources import Source
     from evalsi_kernel.scores.intervals import IntervalMethod
@@ -306,7 +307,9 @@ def evalsi_stopping_rule() -> StoppingRule | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_trial_advice(ranges: Mapping[str, tuple[float, float]], trials: int, level: float) -> TrialAdvice | None:
+def evalsi_trial_advice(
+    ranges: Mapping[str, tuple[float, float]], instances: Sequence[Instance], trials: int, level: float
+) -> TrialAdvice | None:
     """Give what says how many trials a run would need, from those that it has.
 
     Asked of the extension whose `extension.toml` says `trial_advice = true`, when a run with several trials is summed
@@ -314,11 +317,12 @@ def evalsi_trial_advice(ranges: Mapping[str, tuple[float, float]], trials: int, 
 
     Args:
         ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
+        instances: the evaluators of the run.
         trials: of each record, at least 2.
         level: confidence level of the run's intervals, between 0 and 1.
 
     Returns:
-        What is fed every trial that was scored, or None where there can be none after all.
+        What is fed the outcomes of the run, or None where there can be none after all.
     """
 
 

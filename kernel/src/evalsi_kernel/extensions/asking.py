@@ -159,14 +159,10 @@ def stopping_rule(extensions: Extensions) -> StoppingRule:
     return cast("StoppingRule", _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_stopping_rule"))
 
 
-def trial_advice(
-    ranges: Mapping[str, tuple[float, float]], trials: int, level: float, extensions: Extensions
-) -> TrialAdvice | None:
-    """What says how many trials a run would need; None where nothing here does. Raises as `connector` does."""
-    if not extensions.names("trial_advice"):
-        return None
-    given = {"ranges": ranges, "trials": trials, "level": level}
-    return cast("TrialAdvice | None", _asked(extensions, "trial_advice", ONLY_ONE, "evalsi_trial_advice", **given))
+def trial_advice(extensions: Extensions, trials: int, **about: Any) -> TrialAdvice | None:
+    """What says how many trials a run would need; None where it has one, or nothing here does."""
+    info = extensions.provider("trial_advice", ONLY_ONE) if trials > 1 else None
+    return info and cast("TrialAdvice", extensions.load(info).hook.evalsi_trial_advice(trials=trials, **about))
 
 
 def price_file(provider: str, extensions: Extensions) -> Path | None:

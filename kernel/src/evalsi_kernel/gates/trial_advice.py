@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from evalsi_kernel.records.chunks import Chunk
+
 
 class TrialAdvice(Protocol):
     """Follows the trials of a run."""
 
-    def add(self, metric: str, record_id: str, value: float) -> None:
-        """Take in a trial that was scored, a pass as 1.0; of one metric the trials of a record follow one another."""
+    def add(self, chunk: Chunk) -> None:
+        """Take in a chunk whose outcomes are tallied; the trials of a record follow one another."""
 
     def told(self) -> Mapping[str, Any] | None:
         """The advice as the results file has it under `trial_advice`; None where no record was scored twice."""

@@ -23,13 +23,11 @@ from evalsi_kernel.runs.manifest import TargetUsage, slices_told
 from evalsi_kernel.runs.parts import MOST_SLICES, PairedValues, Slices, TrialSums
 from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.progress import Progress
-from evalsi_kernel.runs.values import numbers_of
 from evalsi_kernel.scores.tally import Tally
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
     from evalsi_kernel.evaluation.run_scores import RunScores
-    from evalsi_kernel.records.chunks import Chunk
     from evalsi_kernel.scores.summaries import Summary
 
 Verdict = Literal["pass", "fail", "undecided"]
@@ -69,9 +67,8 @@ class Summing:
         self._paired = PairedValues(prepared.gates.paired_metrics, instances)
         self._asked = 0
         self._usage = TargetUsage()
-        self._advice = (
-            trial_advice(prepared.gates.ranges, spec.trials, level, prepared.extensions) if spec.trials > 1 else None
-        )
+        about = {"ranges": prepared.gates.ranges, "instances": instances, "level": level}
+        self._advice = trial_advice(prepared.extensions, spec.trials, **about)
 
     def fold(self, progress: Progress, items: Items, scores: RunScores, broker: Broker | None) -> None:
         """Take in every item, in order."""
@@ -82,7 +79,8 @@ class Summing:
             clusters = chunk.clusters if self._prepared.spec.summary.cluster_by is not None else None
             self._trials.add(chunk, clusters)
             self._paired.add(chunk, clusters)
-            self._advise(chunk)
+            if self._advice is not None:
+                self._advice.add(chunk)
             if self._prepared.gates.baselines:
                 self._asked += sum(mark_of(one["id"], one.get("input"), one.get("reference")) for one in given)
 
@@ -109,16 +107,6 @@ class Summing:
             more["trial_advice"] = advice
         findings = (*evaluation.findings, *self._warnings(manifest))
         return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)
-
-    def _advise(self, chunk: Chunk) -> None:
-        """Tell each trial to what says how many a run would need."""
-        if self._advice is None:
-            return
-        of_records = [one for one in self._prepared.plan.instances if one.info.scope == "record"]
-        for instance in of_records:
-            for record_id, outcome in zip(chunk.record_ids or chunk.ids, chunk.columns[instance.session], strict=True):
-                for metric, value in numbers_of(instance, outcome):
-                    self._advice.add(metric, record_id, value)
 
     def _with_trials(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         by_metric = self._trials.summaries()

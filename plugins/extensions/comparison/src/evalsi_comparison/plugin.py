@@ -3,13 +3,14 @@
 It must not know how runs are compared.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from evalsi_kernel.commands import Command, Toolkit
 from evalsi_kernel.gates.baseline import Baseline
 from evalsi_kernel.gates.trial_advice import TrialAdvice
 from evalsi_kernel.hooks import hookimpl
+from evalsi_kernel.packs.instances import Instance
 
 from .baseline import read_baseline
 from .command import Compare
@@ -29,6 +30,8 @@ def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Base
 
 
 @hookimpl
-def evalsi_trial_advice(ranges: Mapping[str, tuple[float, float]], trials: int, level: float) -> TrialAdvice:
+def evalsi_trial_advice(
+    ranges: Mapping[str, tuple[float, float]], instances: Sequence[Instance], trials: int, level: float
+) -> TrialAdvice:
     """What says how many trials a run would need."""
-    return Advice(ranges, trials, level)
+    return Advice(ranges, instances, trials, level)

@@ -1,14 +1,17 @@
 """Owns how many trials a run would need, so that chance in its trials moves a mean by no more than a margin.
 
-It must not know a run: it is fed one trial at a time. What it tells is advice; no gate looks at it.
+It must not know how a run is made: it is fed its outcomes. What it tells is advice; no gate looks at it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.records.chunks import Chunk
+from evalsi_kernel.runs.values import numbers_of
 from evalsi_kernel.scores.student_t import z_critical
 
 from .trial_spread import TrialSpread
@@ -30,17 +33,29 @@ class Advice:
 
     Args:
         ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
+        instances: the evaluators of the run.
         trials: of each record.
         level: confidence level of the margins, between 0 and 1.
     """
 
-    def __init__(self, ranges: Mapping[str, tuple[float, float]], trials: int, level: float) -> None:
+    def __init__(
+        self, ranges: Mapping[str, tuple[float, float]], instances: Iterable[Instance], trials: int, level: float
+    ) -> None:
         self._ranges = ranges
+        self._instances = [instance for instance in instances if instance.info.scope == "record"]
         self._trials = trials
         self._level = level
         self._spreads: dict[str, TrialSpread] = {}
 
-    def add(self, metric: str, record_id: str, value: float) -> None:
+    def add(self, chunk: Chunk) -> None:
+        """Take in a chunk whose outcomes are tallied; the trials of a record follow one another."""
+        record_ids = chunk.record_ids or chunk.ids
+        for instance in self._instances:
+            for record_id, outcome in zip(record_ids, chunk.columns[instance.session], strict=True):
+                for metric, value in numbers_of(instance, outcome):
+                    self.add_trial(metric, record_id, value)
+
+    def add_trial(self, metric: str, record_id: str, value: float) -> None:
         """Take in a trial that was scored, a pass as 1.0; of one metric the trials of a record follow one another."""
         spread = self._spreads.get(metric)
         if spread is None:
