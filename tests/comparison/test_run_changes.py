@@ -60,6 +60,11 @@ def test_equal_runs_differ_in_nothing() -> None:
             {"evaluators": [{**evaluator("core/exact@1"), "prompts": ["b" * 64]}]},
             Change("evaluators", "exact prompts", "a" * 12, "b" * 12),
         ),
+        (
+            {"evaluators": [{**evaluator("./mine.py:exact/exact@1"), "sha256": "a" * 64}]},
+            {"evaluators": [{**evaluator("./mine.py:exact/exact@1"), "sha256": "b" * 64}]},
+            Change("evaluators", "exact file", "a" * 12, "b" * 12),
+        ),
         ({"evaluators": [evaluator("core/exact@1")]}, {}, Change("evaluators", "exact", "core/exact@1", "")),
         (
             {},

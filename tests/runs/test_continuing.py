@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -136,6 +137,22 @@ def test_a_change_of_the_data_is_named(tmp_path: Path, vendor: Provider) -> None
     data.write_text(data.read_text().replace("Question 3?", "Question three?"))
     with pytest.raises(ConfigError, match=r"dataset\.sha256 was"):
         executed(tmp_path)
+
+
+def test_a_change_of_an_evaluator_of_one_s_own_is_named_though_its_version_is_not_bumped(
+    tmp_path: Path, vendor: Provider
+) -> None:
+    """Two states of it would be in one mean; who tries things out bumps no version."""
+    own = tmp_path / "mine.py"
+    own.write_text("def mine(record):\n    return 0.5\n")
+    broken_off(tmp_path, vendor, evaluators=[{"ref": "./mine.py:mine"}], gates=[])
+    own.write_text("def mine(record):\n    return 0.9\n")
+    with pytest.raises(ConfigError, match=r"evaluators\.mine\.sha256 was"):
+        executed(tmp_path)
+    own.write_text("def mine(record):\n    return 0.5\n")
+    assert executed(tmp_path).kept == ANSWERED
+    (entry,) = results(tmp_path)["manifest"]["evaluators"]
+    assert entry["sha256"] == hashlib.sha256(own.read_bytes()).hexdigest()
 
 
 def test_gates_and_pace_may_change_while_a_run_goes_on(tmp_path: Path, vendor: Provider) -> None:

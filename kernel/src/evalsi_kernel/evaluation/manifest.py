@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import PYTHON
+from evalsi_kernel.packs.refs import CustomRef, parse_ref
 from evalsi_kernel.planning.planning import Plan
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.status import Ending
@@ -86,7 +87,24 @@ def evaluator_entry(instance: Instance) -> dict[str, Any]:
         "params": instance.params,
         "scope": instance.info.scope,
         "asks": list(instance.info.asks),
+        **own_code(instance.info.pack),
     }
+
+
+def own_code(pack: str) -> dict[str, str]:
+    """What tells an evaluator of one's own from an earlier state of it, since nobody bumps a version with every try.
+
+    Args:
+        pack: the name of the evaluator's pack; of an evaluator of one's own it is the file or module as it was named.
+
+    Returns:
+        `sha256`, the digest of its file; nothing for one of a pack or an installed module, which have versions.
+    """
+    ref = parse_ref(pack)
+    if not isinstance(ref, CustomRef):
+        return {}
+    digest = _sha256(Path(ref.target if ref.kind == "file" else f"{ref.target.replace('.', '/')}.py"))
+    return {"sha256": digest} if digest else {}
 
 
 def _sha256(path: Path) -> str | None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.errors import OutputError
+from evalsi_kernel.evaluation.manifest import own_code
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import NOBODY, Listener
@@ -102,6 +103,7 @@ def _inputs(prepared: Prepared, target: Target, records: RecordStore) -> dict[st
                 "ref": f"{one.info.ref}@{one.info.version}",
                 "params": json.loads(json.dumps(dict(one.params))),
                 "when": one.when,
+                **own_code(one.info.pack),
             }
             for one in prepared.plan.instances
         },

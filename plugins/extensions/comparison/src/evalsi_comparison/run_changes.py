@@ -99,6 +99,9 @@ def _evaluators(base: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterat
         # A file of before there were hashes of prompts says nothing of them.
         if "prompts" in before and "prompts" in after:
             yield from _nested("evaluators", f"{name} prompts", _prompts(before), _prompts(after))
+        # Of an evaluator in a file of one's own, where both files are of a time since there is one.
+        if "sha256" in before and "sha256" in after:
+            yield from _nested("evaluators", f"{name} file", before["sha256"], after["sha256"])
 
 
 def _prompts(evaluator: Mapping[str, Any]) -> str:
