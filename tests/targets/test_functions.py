@@ -13,7 +13,9 @@ import pytest
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Generated, Target, TargetInput
 from tests.processes import still_running
+from tests.runs.running import write_spec
 from tests.targets.asking import ask, ask_until_settled, failure, failure_of, output_of, problems, with_target
+from tests.targets.running_here import run_here
 
 CODE = """\
 import asyncio, os, subprocess, sys, threading, time
@@ -324,3 +326,12 @@ def test_it_runs_in_another_process_in_the_folder_of_the_spec(folder: Path) -> N
     pid, place = output_of("python", folder, function="where:f")
     assert pid != os.getpid()
     assert place == str(folder)
+
+
+def test_what_its_imports_take_is_not_the_time_of_a_call(tmp_path: Path) -> None:
+    """All calls that are in flight at the start wait for the process, and would all be as slow as its start."""
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n\ndef answer(text):\n    return text\n")
+    rows = [{"id": f"r{number}", "question": "?", "answer": "?"} for number in range(20)]
+    target = {"connector": "python", "function": "./slow.py:answer"}
+    _, results = run_here(write_spec(tmp_path, target, rows))
+    assert min(one["usage"]["latency_ms"] for one in results["records"]) < 1000

@@ -93,6 +93,7 @@ class Target(Protocol):
     """What is evaluated. It retries nothing and keeps no pace: the run does.
 
     One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them.
+    One that must start before it can answer has `ready` too, which is awaited before each call and is none of its time.
 
     Attributes:
         identity: what tells this target from another, options that change its answers included; it enters results and

@@ -83,6 +83,10 @@ class FunctionTarget:
         """Unknown: a function does not say beforehand what it takes."""
         return Bounds()
 
+    async def ready(self) -> None:
+        """Have its process started, so that no call takes the time that its imports do."""
+        await self._process.ready()
+
     async def generate(self, given: TargetInput) -> Generated:
         """Call it once."""
         key = (given.record["id"], given.trial)

@@ -83,6 +83,10 @@ class LineProcess:
         self._suspects.pop(key, None)
         return answer
 
+    async def ready(self) -> None:
+        """Wait until the process can be asked, where it tells; raises `ProviderError` where it cannot be started."""
+        await self._running()
+
     async def close(self) -> None:
         """End the process."""
         life, self._life = self._life, None
