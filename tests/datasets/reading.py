@@ -23,7 +23,7 @@ class Reading:
 
 
 def open_source(uri: str | Path) -> Source:
-    source = evalsi_open_source(str(uri))
+    source = evalsi_open_source(str(uri), None)
     assert source is not None
     return source
 

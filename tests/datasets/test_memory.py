@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from evalsi_datasets.plugin import evalsi_open_source
 def peak_kb(path):
-    rows = sum(len(chunk) for chunk in evalsi_open_source(path).chunks())
+    rows = sum(len(chunk) for chunk in evalsi_open_source(path, None).chunks())
     return rows, int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 (few, before), (many, after) = peak_kb(sys.argv[1]), peak_kb(sys.argv[2])
 print(few, many, after - before)

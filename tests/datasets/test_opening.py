@@ -61,7 +61,7 @@ def test_a_file_uri_without_an_absolute_path_is_refused() -> None:
 
 
 def test_another_scheme_is_another_extensions() -> None:
-    assert evalsi_open_source("s3://bucket/qa.jsonl") is None
+    assert evalsi_open_source("s3://bucket/qa.jsonl", None) is None
 
 
 def test_a_missing_file_is_refused_when_it_is_opened_with_the_nearest_name(qa: Path) -> None:
@@ -134,7 +134,7 @@ from evalsi_kernel.errors import DatasetError
 if os.getuid() == 0:
     os.setuid(65534)
 try:
-    evalsi_open_source("qa.jsonl")
+    evalsi_open_source("qa.jsonl", None)
 except DatasetError as error:
     print(error.code, error)
 """
@@ -192,7 +192,7 @@ def test_a_named_pipe_is_opened_without_waiting_and_read_when_it_is_written(tmp_
 READ_AND_PRINT = """
 import json, sys
 from evalsi_datasets.plugin import evalsi_open_source
-source = evalsi_open_source(sys.argv[1])
+source = evalsi_open_source(sys.argv[1], None)
 before = source.unit
 rows = [row for chunk in source.chunks() for row in chunk]
 print(json.dumps([source.name, source.may_block, before, source.unit, rows, source.sha256()]))
@@ -314,7 +314,7 @@ def test_opening_imports_what_the_format_needs_and_nothing_else(
         "import sys, evalsi_kernel.hooks, evalsi_kernel.errors, evalsi_kernel.checking.suggestions\n"
         "before = set(sys.modules)\n"
         "from evalsi_datasets.plugin import evalsi_open_source\n"
-        f"{uri!r} and evalsi_open_source({uri!r})\n"
+        f"{uri!r} and evalsi_open_source({uri!r}, None)\n"
         "print(*(set(sys.modules) - before))"
     )
 
@@ -328,7 +328,7 @@ def test_the_fast_decoder_is_loaded_once_there_is_enough_to_read(lines: int, loa
     (tmp_path / "x.jsonl").write_text('{"a": 12345678901234567890123}\n' * lines)
     code = (
         "import sys\nfrom evalsi_datasets.plugin import evalsi_open_source\n"
-        "rows = [row for chunk in evalsi_open_source('x.jsonl').chunks() for _, row in chunk]\n"
+        "rows = [row for chunk in evalsi_open_source('x.jsonl', None).chunks() for _, row in chunk]\n"
         "print(len(rows), rows[0]['a'], 'msgspec' in sys.modules)"
     )
     assert run_python(code, cwd=tmp_path).stdout.split() == [str(lines), "12345678901234567890123", str(loaded)]

@@ -39,7 +39,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec(firstresult=True)
-def evalsi_open_source(uri: str) -> Source | None:
+def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
     """Open the data that `--data` names, without reading any of it yet.
 
     Asked of the extension whose `extension.toml` provides the scheme (`schemes`), the longest fitting end of the file's
@@ -47,6 +47,7 @@ def evalsi_open_source(uri: str) -> Source | None:
 
     Args:
         uri: as the user wrote it: a path, `scheme://…`, or `-` for standard input.
+        folder: where a relative path in it begins; None for the working folder.
 
     Returns:
         The source of rows, or None where the extension cannot open this after all.

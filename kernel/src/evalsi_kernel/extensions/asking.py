@@ -40,15 +40,17 @@ MODEL_TARGET = "model"
 """The target that asks a model through any connector."""
 
 
-def open_source(uri: str, extensions: Extensions) -> Source:
+def open_source(uri: str, extensions: Extensions, folder: Path | None = None) -> Source:
     """Open data by its scheme (`x://`), as standard input (`-`), or by the longest known end of the file's name.
+
+    A relative path in it begins at the folder, which is the working one unless given.
 
     Raises:
         ConfigError: `config.no_extension`; nothing reads such data. Also as `Extensions.load` raises.
         DatasetError: the reader cannot open it.
     """
     kind, name = _reader_of(uri, extensions)
-    return cast("Source", _asked(extensions, kind, name, "evalsi_open_source", uri=uri))
+    return cast("Source", _asked(extensions, kind, name, "evalsi_open_source", uri=uri, folder=folder))
 
 
 def interval_method(name: str, extensions: Extensions) -> IntervalMethod:

@@ -133,7 +133,7 @@ def _source(request: RunRequest, extensions: Extensions) -> Source:
     if data.inline is not None:
         return RowsSource(data.inline.records, "spec.dataset.inline")
     if data.uri is not None:
-        return open_source(data.uri, extensions)
+        return open_source(data.uri, extensions, request.folder)
     if data.path == "-":
         raise UsageError("A run cannot read its data from standard input: it could not go on later.", "Name a file.")
     return open_source(str(request.folder / (data.path or "")), extensions)

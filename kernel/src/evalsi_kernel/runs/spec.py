@@ -86,7 +86,9 @@ class DatasetSpec(Table):
     """Where the records come from: exactly one of `path`, `uri` and `inline`."""
 
     path: FilledLine | None = Field(default=None, description="a file, relative to the spec's")
-    uri: FilledLine | None = Field(default=None, description="such as hf://repo?split=test")
+    uri: FilledLine | None = Field(
+        default=None, description="such as hf://repo?split=test; a relative path in it is relative to the spec"
+    )
     inline: InlineData | None = Field(default=None, description="records that stand here")
     mapping: dict[str, FilledLine] = Field(default_factory=dict, description="field: column; dots reach inside")
     limit: int | None = Field(default=None, ge=1, description="take the first so many records only")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -75,7 +76,7 @@ def parse_uri(uri: str) -> DatasetUri:
     return DatasetUri(repo, **{name: value for name, value in options.items() if value})
 
 
-def open_dataset(uri: str) -> HubRows:
+def open_dataset(uri: str, folder: Path | None = None) -> HubRows:
     """Find a dataset and its files, without reading a row.
 
     Raises:
@@ -85,6 +86,8 @@ def open_dataset(uri: str) -> HubRows:
     wanted = parse_uri(uri)
     require("datasets", "Reading hf://", "hf")
     path = os.path.expanduser(wanted.repo)
+    if wanted.is_folder:
+        path = os.path.join(folder or "", path)
     if wanted.is_folder and not os.path.isdir(path):
         raise DatasetError(f"There is no folder {path}.", "Check the path.", code="dataset.not_found")
     return HubRows(uri, _load(path, wanted, uri))

@@ -5,6 +5,7 @@ A reader is imported only when its format is opened; this module must stay cheap
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from evalsi_kernel.errors import DatasetError, UsageError
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalsi_kernel.records.sources import Source
 
     from .file_bytes import FileBytes
@@ -21,7 +24,7 @@ FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 
 
 @hookimpl
-def evalsi_open_source(uri: str) -> Source | None:
+def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
     """Open a path, `file://…`, `snapshot://…`, `hf://…` or `-`; None for another scheme.
 
     Raises:
@@ -34,17 +37,17 @@ def evalsi_open_source(uri: str) -> Source | None:
         return _sniffed(FileBytes(0, "standard input"))
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri)
     if scheme is None:
-        return _open_file(uri)
+        return _open_file(os.path.join(folder or "", uri))
     if scheme[1].lower() == "file":
         return _open_file(_path_of(uri))
     if scheme[1].lower() == "snapshot":
         from .snapshot import pinned_path
 
-        return _open_file(pinned_path(uri))
+        return _open_file(pinned_path(uri, folder))
     if scheme[1].lower() == "hf":
         from .hugging_face import open_dataset
 
-        return open_dataset(uri)
+        return open_dataset(uri, folder)
     return None
 
 

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import os
 import re
+from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
@@ -18,7 +19,7 @@ _KEY: Final = "sha256"
 _DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
-def pinned_path(uri: str) -> str:
+def pinned_path(uri: str, folder: Path | None = None) -> str:
     """The path of `snapshot://PATH?sha256=…`; a `#`, `?` or `%` in it is written `%23`, `%3F` or `%25`.
 
     The digest is that of the file's bytes as they lie there, which a results file has as its data's.
@@ -28,6 +29,7 @@ def pinned_path(uri: str) -> str:
         DatasetError: there is no such file, or it holds other bytes.
     """
     path, digest = _parts(uri)
+    path = os.path.join(folder or "", path)
     found = _sha256(path)
     if digest is None:
         raise UsageError(

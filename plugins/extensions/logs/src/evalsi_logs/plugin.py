@@ -5,16 +5,19 @@ A reader is imported only when a log of its kind is opened; this module must sta
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.hooks import hookimpl
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalsi_kernel.records.sources import Source
 
 
 @hookimpl
-def evalsi_open_source(uri: str) -> Source | None:
+def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
     """Open `inspect://PATH`, a path that ends in `.eval`, or `lm-eval://PATH`; None for another scheme.
 
     Raises:
@@ -23,6 +26,7 @@ def evalsi_open_source(uri: str) -> Source | None:
     scheme, separator, path = uri.partition("://")
     if not separator:
         scheme, path = "inspect", uri
+    path = os.path.join(folder or "", path) if path else path
     if scheme.lower() == "inspect":
         from .inspect_log import open_inspect_log
 
