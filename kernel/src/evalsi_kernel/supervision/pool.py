@@ -221,28 +221,35 @@ class Pool:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _fly(self, worker: Worker, flight: Flight) -> None:
-        try:
-            await worker.score(flight)
-        except RequestFailed as failure:
-            if failure.gone:
-                return
-            await self._landed(worker, flight)
-            await self._refused(flight, failure.error)
-        else:
-            self._barren = 0
-            await self._landed(worker, flight)
-            self._close_gaps(flight)
-        self._weigh(worker)
+    async def _fly(self, worker: Worker, flight: Flight | None) -> None:
+        """See a flight to its end, and each that the process can take in its place."""
+        while flight is not None:
+            try:
+                await worker.score(flight)
+            except RequestFailed as failure:
+                if failure.gone:
+                    return
+                worker.flights.remove(flight)
+                await self._refused(flight, failure.error)
+            else:
+                self._barren = 0
+                worker.flights.remove(flight)
+                self._close_gaps(flight)
+            self._weigh(worker)
+            flight = self._taken(worker)
+            if flight is None or self._may_take(worker):
+                await self._notify()
 
     async def _next(self, worker: Worker) -> Flight | None:
         async with self._changed:
             await self._changed.wait_for(lambda: self._may_take(worker) or self._is_done(worker))
-            if self._is_done(worker):
-                return None
-            flight = self._queue.popleft()
-            worker.take(flight)
-            return flight
+            return self._taken(worker)
+
+    def _taken(self, worker: Worker) -> Flight | None:
+        """The next flight, in the hands of the process; None where it can take none now, or is done."""
+        if self._is_done(worker) or not self._may_take(worker):
+            return None
+        return worker.take(self._queue.popleft())
 
     def _may_take(self, worker: Worker) -> bool:
         """Whether this process can be given the next flight; a suspect one goes alone."""
@@ -256,11 +263,6 @@ class Pool:
 
     async def _notify(self) -> None:
         async with self._changed:
-            self._changed.notify_all()
-
-    async def _landed(self, worker: Worker, flight: Flight) -> None:
-        async with self._changed:
-            worker.flights.remove(flight)
             self._changed.notify_all()
 
     async def _wake_when_over(self, worker: Worker) -> None:

@@ -78,11 +78,12 @@ class Worker:
             described.append(said)
         return described
 
-    def take(self, flight: Flight) -> None:
-        """Have a flight among `flights`; the clock of a process that had none begins anew."""
+    def take(self, flight: Flight) -> Flight:
+        """Have a flight, which is returned, among `flights`; the clock of a process that had none begins anew."""
         if not self.flights:
             self.progress_at = monotonic()
         self.flights.append(flight)
+        return flight
 
     async def score(self, flight: Flight) -> None:
         """Ask for the outcomes of a flight, which is among `flights`, and wait for all of them.
