@@ -64,6 +64,17 @@ def test_the_table_is_the_one_that_the_command_prints() -> None:
     assert lines[3] == "exact-match    6  0.333  [0.097, 0.700]        0       0"
 
 
+def test_results_are_saved_over_results_only(tmp_path: Path) -> None:
+    result = evalsi.evaluate(QA, ["exact-match"], quiet=True)
+    script = tmp_path / "script.py"
+    script.write_text("print('mine')\n")
+    with pytest.raises(EvalsiError, match="is there, and holds no results"):
+        result.save(script)
+    assert script.read_text() == "print('mine')\n"
+    for _ in range(2):
+        result.save(tmp_path / "results.json")
+
+
 def test_what_is_saved_is_what_the_result_holds(tmp_path: Path) -> None:
     result = evalsi.evaluate(QA, ["exact-match", kind], quiet=True)
     result.save(tmp_path / "results.json")
