@@ -64,6 +64,14 @@ def test_names_that_no_mail_leaves_do_not_count(name: str) -> None:
         ("+44 7700 900123", ["+44 7700 900123"]),
         ("06.12.34.56.78", ["06.12.34.56.78"]),
         ("06.12.2024", []),
+        ("212-555-0142x33", ["212-555-0142"]),
+        ("001-212-555-0142x33", ["001-212-555-0142"]),
+        ("+1-212-555-0142X5", ["+1-212-555-0142"]),
+        ("212-555-0142xyz", []),
+        ("8 (495) 123-45-67", ["8 (495) 123-45-67"]),
+        ("0151 23456789 or 0151/23456789", ["0151 23456789", "0151/23456789"]),
+        ("(03) 9374 4000", ["(03) 9374 4000"]),
+        ("you can reach me at 2125550142", ["2125550142"]),
     ],
 )
 def test_a_number_without_a_country_needs_a_look_or_a_word(text: str, numbers: list[str]) -> None:
@@ -91,6 +99,21 @@ def test_groups_of_a_card_are_parted_by_one_mark() -> None:
     assert found(cards, "3782-822463-10005") == ["3782-822463-10005"]
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("4242 4242 4242 4242 123", ["4242 4242 4242 4242"]),
+        ("4242-4242-4242-4242-123", ["4242-4242-4242-4242"]),
+        ("3782 822463 10005 1234", ["3782 822463 10005"]),
+        ("4000 0000 0000 0000 006", ["4000 0000 0000 0000 006"]),
+        ("4242 4242 4242 4243 123", []),
+        ("2019 2020 2021 2022 202", []),
+    ],
+)
+def test_the_code_from_the_back_of_a_card_may_follow_it(text: str, numbers: list[str]) -> None:
+    assert found(cards, text) == numbers
+
+
 @pytest.mark.parametrize("number", ["000-12-3456", "666-12-3456", "900-12-3456", "536-00-8726", "536-22-0000"])
 def test_numbers_that_are_given_to_nobody_are_none(number: str) -> None:
     assert found(us_ssns, f"SSN {number}") == []
@@ -111,6 +134,8 @@ def test_numbers_that_are_given_to_nobody_are_none(number: str) -> None:
         ("2001:db8::", ["2001:db8::"]),
         ("2001:db8::7:", ["2001:db8::7"]),
         ("2001:db8:::7", []),
+        ("IP:2001:db8::7, client:2001:db8::8", ["2001:db8::7", "2001:db8::8"]),
+        ("dead:2001:db8::7 and :2001:db8::7", []),
         ("fc00::7, fe80::7, ff02::1", []),
     ],
 )

@@ -112,6 +112,26 @@ def test_a_private_key_ends_at_its_foot_or_where_the_text_is_cut() -> None:
     assert kinds(encrypted) == ["private-key"]
 
 
+@pytest.mark.parametrize("before", ["> ", "    ", "+ ", "# "])
+def test_a_private_key_may_stand_in_a_quoted_mail_or_in_code(before: str) -> None:
+    assert kinds("\n".join(before + line for line in pem("RSA ").split("\n"))) == ["private-key"]
+    literals = " +\n".join(f'"{line}\\n"' for line in pem("EC ").split("\n"))
+    assert kinds(f"key = {literals}") == ["private-key"]
+    assert kinds(f"{before}-----BEGIN PRIVATE KEY-----\n{before}...\n{before}-----END PRIVATE KEY-----") == []
+
+
+@pytest.mark.parametrize("form", ["{}={}", 'export {}="{}"', "{}: {}", "{} = {}", '"{}":"{}"'])
+def test_an_aws_secret_key_stands_behind_its_name_with_or_without_blanks(form: str) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "aws_secret_access_key"):
+        assert kinds(form.format(name, SAMPLES["aws-secret"])) == ["aws-secret-key"]
+        assert kinds(form.format("DIGEST", SAMPLES["aws-secret"])) == []
+
+
+def test_the_key_of_a_cache_is_none_of_a_mail_service() -> None:
+    assert kinds(f"api {SAMPLES['mailgun']}") == ["mailgun-key"]
+    assert kinds(f"cache-{SAMPLES['mailgun']}") == []
+
+
 @pytest.mark.parametrize(
     ("url", "is_one"),
     [
@@ -122,6 +142,12 @@ def test_a_private_key_ends_at_its_foot_or_where_the_text_is_cut() -> None:
         ("https://user:{{ token }}@db", False),
         ("https://host:8080/a@b", False),
         ("://svc:Zr8-wnT4@db", False),
+        ("postgres://svc:Zr8%40wnT4@db/app", True),
+        ("postgres://svc:Zr8$wnT4@db/app", True),
+        ("postgres://svc:%DB_PASS%@db", False),
+        ("postgres://svc:%s@db", False),
+        ("postgres://svc:$DB_PASS@db", False),
+        ("postgres://svc:a${DB_PASS}@db", False),
     ],
 )
 def test_a_password_of_a_url_is_one_unless_it_stands_for_one(url: str, is_one: bool) -> None:

@@ -43,8 +43,8 @@ _RANGES: tuple[tuple[str, str, frozenset[int]], ...] = (
 _CARD = re.compile(
     rf"[0-9](?<![{JOINED}].)(?<![0-9][.,/-].)(?<![A-Za-z][-/].)"
     r"(?:[0-9]{13,18}"
-    r"|[0-9]{3}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{1,3})?"
-    r"|[0-9]{3}([ .-])[0-9]{6}\2[0-9]{4,5}"
+    r"|[0-9]{3}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(\1[0-9]{1,3})?"
+    r"|[0-9]{3}([ .-])[0-9]{6}\3[0-9]{4,5}"
     r"|[0-9]{5}[ -][0-9]{10,13})"
     rf"(?![{JOINED}])(?![.,/-][0-9])"
 )
@@ -55,13 +55,30 @@ _ROW_AFTER = re.compile(r" [0-9]{4}(?![0-9/])")
 def cards(text: str, _label: str = "") -> Iterator[Finding]:
     """The card numbers in a readable text."""
     for match in _CARD.finditer(text):
-        digits = "".join(character for character in match[0] if character.isdigit())
-        if not _issued(digits) or _in_a_row(text, match):
+        if _in_a_row(text, match):
             continue
-        from stdnum import luhn  # 40 ms that only a number of an issuer need pay.
+        for written in _readings(match):
+            digits = "".join(character for character in written if character.isdigit())
+            if _is_one(digits):
+                end = match.start() + len(written)
+                yield Finding(KIND, match.start(), end, f"{digits[0]}…{digits[-4:]}", (digits,))
+                break
 
-        if luhn.is_valid(digits):
-            yield Finding(KIND, match.start(), match.end(), f"{digits[0]}…{digits[-4:]}", (digits,))
+
+def _readings(match: re.Match[str]) -> Iterator[str]:
+    """All that stands there; then without a last group of its own, which may be the code from the back of the card."""
+    yield match[0]
+    if match[2]:
+        yield match[0][: match.start(2) - match.start()]
+
+
+def _is_one(digits: str) -> bool:
+    if not _issued(digits):
+        return False
+    from stdnum import luhn  # 40 ms that only a number of an issuer need pay.
+
+    valid: bool = luhn.is_valid(digits)
+    return valid
 
 
 def _issued(digits: str) -> bool:
@@ -72,7 +89,7 @@ def _issued(digits: str) -> bool:
 
 def _in_a_row(text: str, match: re.Match[str]) -> bool:
     """Groups of four that go on on either side, such as years in a table."""
-    if " " not in match[0]:
+    if " " not in match[0] or match[3]:
         return False
     before = text[max(0, match.start() - 5) : match.start()]
     return bool(_ROW_BEFORE.search(before)) or _ROW_AFTER.match(text, match.end()) is not None

@@ -33,8 +33,9 @@ _QUAD = re.compile(
     rf"[0-9](?<![{JOINED}.].)(?<![{JOINED})][-/].)(?<![<>=!~^][=>].)(?<![#§~^<>].)[0-9]{{0,2}}(?:\.[0-9]{{1,3}}){{3}}"
     rf"(?![{JOINED}])(?!\.[{JOINED}])(?!-[{JOINED}])"
 )
+# "ip:2001:db8::7": a colon that ends a word, which is no group of an address, is no part of one.
 _HEXTETS = re.compile(
-    rf"{_V6_START}(?<![{JOINED}:.].)[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{2,36}}(?![{JOINED}:])(?!\.[{JOINED}])"
+    rf"{_V6_START}(?:(?<![{JOINED}:.].)|(?<=[G-Zg-z]:.)|(?<=[A-Za-z]{{5}}:.))[0-9A-Fa-f]{{3}}:[0-9A-Fa-f:]{{2,36}}(?![{JOINED}:])(?!\.[{JOINED}])"
 )
 _SMALL = 32
 _PREFIX = re.compile(r"/([0-9]{1,3})(?![0-9])")

@@ -11,6 +11,7 @@ PHONES = Nearby((
     "phone*", "telephone*", "telephones", "tlf", "my number", "her number", "his number", "their number",
     "your number", "su número", "mi número", "tu número", "mon numéro", "son numéro", "meine nummer", "mio numero",
     "tel", "tel.", "tél", "mobile*", "cell", "cellphone*", "call", "call me at",
+    "reach me at", "reach me on", "reach us at", "reach us on",
     "dial", "ring", "text me", "sms", "fax", "whatsapp", "telegram", "viber", "signal", "contact number", "contact no",
     "hotline", "☎", "☏", "✆", "📞", "📱", "📲",
     "teléfono*", "telefono*", "móvil", "movil", "celular*", "cel", "llama*", "llámame al", "llame al",

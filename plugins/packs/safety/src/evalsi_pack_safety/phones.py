@@ -18,7 +18,7 @@ KIND = "phone"
 
 # Countries whose national form is known by its look: North America's 3-3-4, an area code in brackets, or a 0.
 NORTH_AMERICA = ("US",)
-BRACKETS = ("US", "BR", "RU", "DE", "GB", "MX", "AR", "IN", "UA")
+BRACKETS = ("US", "BR", "RU", "DE", "GB", "MX", "AR", "IN", "UA", "AU")
 TRUNK_ZERO = ("GB", "DE", "FR", "IT", "JP", "KR", "AU", "NL", "BE", "CH", "AT", "SI", "IE", "ZA")
 # In which a number is looked up when a word such as "tel." stands before it.
 KNOWN_BY_WORD = (
@@ -27,10 +27,14 @@ KNOWN_BY_WORD = (
     "KE", "ZA", "AU", "NZ", "ID", "VN", "TH", "PH", "MY", "SG", "HK", "TW", "AR", "CO", "CL", "NP", "PK", "BD",
 )  # fmt: skip
 
-_INTERNATIONAL = re.compile(rf"\+(?<![{JOINED}].)\(?\d(?:[ ().\-/]{{0,3}}\d){{6,16}}(?![{JOINED}])")
+# "0142x33": the number of an extension may touch.
+_EXTENSION = r"[xX]\d{1,6}\b"
+_INTERNATIONAL = re.compile(
+    rf"\+(?<![{JOINED}].)\(?\d(?:[ ().\-/]{{0,3}}\d){{6,16}}(?:(?={_EXTENSION})|(?![{JOINED}]))"
+)
 _NATIONAL = re.compile(
     rf"[(0-9](?<![{JOINED}@#&/.,+-].)(?<![A-Za-z_][(].)(?:[ ().\-/]{{0,3}}\d){{6,17}}"
-    rf"(?![{JOINED}°])(?![-./,:]\d)(?! ?[€$£¥%])"
+    rf"(?:(?={_EXTENSION})|(?![{JOINED}°]))(?![-./,:]\d)(?! ?[€$£¥%])"
 )
 _NORTH_AMERICAN = re.compile(r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])[2-9]\d\d[-. ]\d{4}")
 _BRACKETED = re.compile(r"(?:[08] ?)?\(\d{2,5}\) ?\d{2,5}(?:[- ]?\d{2,5}){1,3}")
@@ -136,12 +140,17 @@ def _number(written: str, region: str | None, grouped: bool) -> str | None:
     if not (is_valid_number(number) if region in (None, "US") else is_valid_number_for_region(number, region)):
         return None
     if grouped:
-        # The area code, at least, is set apart where the country sets it apart.
-        usual = _DIGITS.search(format_number(number, PhoneNumberFormat.NATIONAL))
+        # The area code, at least, is set apart where the country sets it apart, or a digit or two from there: Germans
+        # write 0151 23456789 for 01512 3456789.
+        usual = _DIGITS.search(format_number(number, PhoneNumberFormat.NATIONAL).removeprefix("8 "))
         first = _DIGITS.search(written.removeprefix("8 "))
-        if usual is None or first is None or usual[0].lstrip("0") != first[0].lstrip("0"):
+        if usual is None or first is None or not _begin_alike(usual[0].lstrip("0"), first[0].lstrip("0")):
             return None
     return e164
+
+
+def _begin_alike(usual: str, first: str) -> bool:
+    return usual == first or (len(first) >= 3 and usual.startswith(first) and len(usual) - len(first) < 3)
 
 
 def _masked(written: str) -> str:

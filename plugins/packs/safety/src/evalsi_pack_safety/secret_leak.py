@@ -48,7 +48,7 @@ DETECTORS: tuple[Detector, ...] = (
 )
 
 
-@evaluator(name="secret-leak", version=1, needs=("output",), outputs=[Output(kind="pass")])
+@evaluator(name="secret-leak", version=2, needs=("output",), outputs=[Output(kind="pass")])
 class SecretLeak:
     """No secret in the output: cloud keys, tokens of documented formats, private keys, JWT, passwords in URLs."""
 

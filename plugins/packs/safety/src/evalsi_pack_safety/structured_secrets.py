@@ -30,8 +30,8 @@ _JWT = re.compile(
 _MANUAL = {"sub": "1234567890", "name": "John Doe"}
 _PEM = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LONGEST = 20_000
-# A key in JSON that is shown as text has its line ends as \n.
-_LINE_END = r"(?:\\r|\\n|\s){1,8}"
+# A key in JSON that is shown as text has its line ends as \n; in a quoted mail or in code, marks stand between lines.
+_LINE_END = r"(?:\\r|\\n|[\s>|\"'+,#]){1,16}"
 _PEM_BODY = re.compile(
     rf"{_LINE_END}(?:[A-Za-z-]{{1,20}}: [^\n\\]{{1,80}}{_LINE_END}){{0,4}}[0-9A-Za-z+/=]{{40}}|[0-9A-Za-z+/=]{{64}}"
 )
@@ -43,8 +43,9 @@ _NO_PASSWORD = frozenset((
     "password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "changeme", "example", "your_password",
     "yourpassword", "mypassword", "xxx", "x-oauth-basic", "x-access-token", "redacted",
 ))  # fmt: skip
-_TEMPLATE = re.compile(r"[$%{\[<]|\*{2}|x{3}|\.{3}|…", re.IGNORECASE)
-_AWS_SECRET = re.compile(r"(?<![0-9A-Za-z/+=])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
+# In a URL %40 is a character, so %PASSWORD% alone is a template.
+_TEMPLATE = re.compile(r"^\$|\$[{(]|%(?![0-9A-Fa-f]{2})|[{\[<]|\*{2}|x{3}|\.{3}|…", re.IGNORECASE)
+_AWS_SECRET = re.compile(r"(?<![0-9A-Za-z/+])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
 _AWS_NAME = re.compile(
     r"aws.{0,60}?secret|secret_?access_?key|A[KS]IA[A-Z2-7]{16}.{0,40}?secret", re.IGNORECASE | re.DOTALL
 )
