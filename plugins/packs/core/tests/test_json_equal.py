@@ -108,6 +108,39 @@ def test_ignored_fields_are_not_compared(ignore: list[str]) -> None:
     assert compared('{"a": {"x": 2}}', '{"a": {"id": 9, "x": 2}}', ignore=ignore) == (True, 1.0, None)
 
 
+@pytest.mark.parametrize(
+    ("output", "reference"),
+    [
+        ('{"id": 1}', "{}"),
+        ("{}", '{"id": 1}'),
+        ('{"a": {"id": 1}}', '{"a": {}}'),
+        ('{"a": {}}', '{"a": {"id": 1}}'),
+        ('[{"id": 1}]', "[{}]"),
+    ],
+)
+def test_a_side_that_has_nothing_but_ignored_fields_equals_an_empty_one(output: str, reference: str) -> None:
+    assert compared(output, reference, ignore=["id"]) == (True, 1.0, None)
+    assert compared(output, reference)[:2] == (False, 0.0)
+
+
+def test_what_is_ignored_may_be_the_items_of_a_list() -> None:
+    assert compared("[]", "[1, 2]", ignore=["[]"]) == (True, 1.0, None)
+    assert compared('{"a": [], "b": 1}', '{"a": [1], "b": 1}', ignore=["a[0]"]) == (True, 1.0, None)
+    assert compared('{"a": []}', '{"a": [1, 2]}', ignore=["a[0]"])[2] == "a is [], not [… 2 items]"
+
+
+def test_an_ignored_field_is_no_excuse_for_another_that_is_missing() -> None:
+    assert compared("{}", '{"id": 1, "x": 2}', ignore=["id"])[:2] == (False, 0.0)
+    assert compared('{"x": 1}', '{"x": 1, "a": {"id": 1}}', ignore=["id"])[:2] == (False, 0.5)
+
+
+def test_a_key_with_dots_or_brackets_is_a_name_as_a_whole() -> None:
+    output, reference = '{"user.id": 1, "tags[]": 1}', '{"user.id": 2, "tags[]": 2}'
+    assert compared(output, reference, ignore=["id", "tags"])[1] == 0.0
+    assert compared(output, reference, tolerance={"id": 5, "tags": 5})[1] == 0.0
+    assert compared(output, reference, ignore=["user.id", "tags[]"])[0]
+
+
 @pytest.mark.parametrize("ignore", [["rows[].id"], ["rows[*].id"], ["id"], ["rows[0].id", "rows[1].id"]])
 def test_ignored_paths_reach_into_lists(ignore: list[str]) -> None:
     output, reference = '{"rows": [{"id": 1}, {"id": 2}]}', '{"rows": [{"id": 3}, {"id": 4}]}'

@@ -55,6 +55,43 @@ def test_of_many_violations_the_first_are_shown_and_the_rest_counted() -> None:
     assert shown.endswith("; and 95 more")
 
 
+@pytest.mark.parametrize(
+    ("number", "divisor", "fits"),
+    [
+        # JSON Schema 2020-12, validation, 6.2.1: division results in an integer. Numbers are JSON's decimals.
+        ("19.99", 0.01, True),
+        ("0.3", 0.1, True),
+        ("-4.35", 0.01, True),
+        ("1.1", 0.1, True),
+        ("19.995", 0.01, False),
+        ("0.35", 0.1, False),
+        # Of the official test suite: by small number, float overflow, small multiple of large integer.
+        ("0.0075", 0.0001, True),
+        ("0.00751", 0.0001, False),
+        ("1e308", 0.123456789, False),
+        ("12391239123", 1e-8, True),
+        ("4.5", 1.5, True),
+        ("35", 1.5, False),
+        ("7.0", 7, True),
+        ("0", 0.01, True),
+        ("9007199254740993", 2, False),
+        ("1e308", 1e-320, True),
+        ('"x"', 0.01, True),
+    ],
+)
+def test_a_multiple_is_one_by_the_numbers_as_they_are_written(number: str, divisor: float, fits: bool) -> None:
+    found = explanation({"multipleOf": divisor}, number)
+    assert (found is None) is fits
+    assert fits or str(found).endswith(f"is not a multiple of {divisor!r}")
+
+
+def test_a_divisor_of_an_old_dialect_is_one_there_only() -> None:
+    old = {"$schema": "http://json-schema.org/draft-03/schema#", "divisibleBy": 0.01}
+    assert explanation(old, "19.99") is None
+    assert explanation(old, "19.995") == "$: 19.995 is not a multiple of 0.01"
+    assert explanation({"divisibleBy": 2}, "3") is None
+
+
 def test_a_long_violation_is_cut() -> None:
     shown = explanation({"type": "object"}, '"' + "x" * 10_000 + '"')
     assert shown is not None

@@ -21,6 +21,14 @@ def test_the_length_of_nothing_is_0_and_of_an_accented_letter_is_as_it_was_typed
     assert length(Record(output="😀"), unit="characters") == 1
 
 
+def test_tokens_are_taken_as_usage_states_them() -> None:
+    # A mean of several calls need not be whole.
+    record = Record(output="the gate", usage={"output_tokens": 2.7})
+    assert length(record, unit="tokens") == 2.7
+    (stated,) = token_usage(record)
+    assert stated.value == 2.7
+
+
 @pytest.mark.parametrize("usage", [None, {}, {"output_tokens": None}, {"input_tokens": 5}])
 def test_unknown_tokens_are_skipped_and_not_counted_as_words(usage: dict[str, Any] | None) -> None:
     with pytest.raises(Skip, match=r"record has no usage\.output_tokens"):

@@ -53,6 +53,8 @@ NAMES = [
     "https://example.org/?id=42",
     "café42",
     "cafe\u030142",
+    "E12",
+    "e4",
     "x^{2}",
     "x10^3",
     "x<sup>2</sup>",
@@ -94,6 +96,8 @@ UNREADABLE = [
     "5pm",
     "1990s",
     "1.5e3k",
+    "1.2 e-3",
+    "\\cfrac{\\sqrt{3}}{2}",
     "3万",
     "3만",
     "1e999",
@@ -116,6 +120,7 @@ FRACTIONS = {
     "1⁄2": 0.5,
     "\\boxed{\\frac{3}{4}}": 0.75,
     "-\\dfrac{3}{4}": -0.75,
+    "3 of \\cfrac{3}{4}": 0.75,
     "\\frac34": 0.75,
     "2\\frac{1}{2}": 2.5,
 }
@@ -245,6 +250,8 @@ SCRIPTS = {
     "−5": -5,
     "–5": -5,
     "答案是42。": 42,
+    "8 of them\\n42": 42,
+    '{"sum":"42\\n"}': 42,
     "答えは42です": 42,
     "답은 42입니다": 42,
     "好，42": 42,
@@ -334,10 +341,14 @@ def test_leading_zeros_are_no_digits_too_many() -> None:
         "$",
         "1,234",
         "0",
+        "1 000 ",
+        " 100",
+        "\\n",
     ],
 )
 @pytest.mark.parametrize(
-    ("before", "behind"), [("", "x:5:"), ("5", ":"), ("5 ", "10^x"), ("5/", "5.b"), ("1a", "± 5:"), ("1a", ".b")]
+    ("before", "behind"),
+    [("", "x:5:"), ("5", ":"), ("5 ", "10^x"), ("5/", "5.b"), ("1a", "± 5:"), ("1a", ".b"), ("1", " 0000")],
 )
 def test_no_text_takes_more_than_linear_time(part: str, before: str, behind: str) -> None:
     began = process_time()

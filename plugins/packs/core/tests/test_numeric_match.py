@@ -51,6 +51,9 @@ def test_an_output_without_a_number_fails_and_says_so() -> None:
         ("He has 3 left at 10:30", "3", False),
         ("I said 12, no wait...18", "18", True),
         ("The error is ±5", "5", False),
+        ("It is 1 000 000 in all", "5 000", False),
+        ("It is 5 000 in all", "5,000", True),
+        ("Use 8 of room E12", "8", True),
     ],
 )
 def test_an_earlier_number_never_stands_in_for_the_last(output: str, reference: str, passed: bool) -> None:
@@ -98,6 +101,23 @@ def test_without_tolerance_whole_numbers_beyond_a_float_are_told_apart() -> None
 )
 def test_json_content_is_read_number_by_number(content: object, number: str) -> None:
     assert passes(content, number)
+
+
+@pytest.mark.parametrize(
+    ("content", "number"),
+    [
+        ({"json": {"steps": "8 of them\n42"}}, "42"),
+        ({"json": ['say "8"', "\t42"]}, "42"),
+        ({"json": {"answer": "1\\,234"}}, "1234"),
+        ({"json": {"answer": "\\boxed{\\frac{3}{4}}"}}, "0.75"),
+        ({"json": [5, "± 3", 42]}, "42"),
+        ({"json": {"2024": "x", "a": 5, "in 2025": None, "b 7": True}}, "5"),
+        ({"json": [3, "x 10^3"]}, "1000"),
+    ],
+)
+def test_texts_within_json_are_read_as_they_are_and_names_of_fields_are_not(content: object, number: str) -> None:
+    assert passes(content, number)
+    assert not passes(content, "8")
 
 
 def test_json_truth_is_no_number() -> None:

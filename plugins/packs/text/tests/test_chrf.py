@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsi import Record
+from evalsi.params import params_schema
 from evalsi_pack_text.chrf import Chrf
 
 
@@ -33,6 +34,13 @@ def test_a_text_scores_1_against_itself(text: str) -> None:
 @pytest.mark.parametrize(("output", "reference"), [("", "gate"), ("gate", ""), ("gate", "\f"), ("", ""), (" ", "gate")])
 def test_empty_text_on_either_side_scores_0(output: str, reference: str) -> None:
     assert chrf(output, reference) == 0.0
+
+
+def test_the_largest_weight_that_may_be_given_is_recall_and_no_overflow() -> None:
+    schema = params_schema(Chrf.__init__, skip=("self",))
+    beta = schema["properties"]["beta"]["maximum"]
+    # Of 4, 3, 2 and 1 n-grams of the reference the output has 2, 1, 0 and 0; its own do not count.
+    assert chrf("abxyz", "abcd", max_n=4, beta=beta) == pytest.approx((2 / 4 + 1 / 3) / 4)
 
 
 texts = st.text(alphabet="abc é.門 ", max_size=12)

@@ -12,8 +12,13 @@ _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;:]|,\{\})(?=\d{3})")
 # A unit behind its number: 5\text{ cm}, 5\,cm, 90^\circ.
 _LATEX_UNIT = re.compile(rf"(?<=\d)(?:\\[,;:! ])*+(?:{_WRAPPERS}(?=\s*\{{)|\^\{{?\\circ\}}?|(?<=\\[,;:! ]))", re.ASCII)
 _LATEX_FRACTION = re.compile(
-    r"(?P<mixed>(?<=\d)\s*)?\\[dt]?frac\s*(?:\{\s*(-?\d+)\s*\}|(\d))\s*(?:\{\s*(\d+)\s*\}|(\d))", re.ASCII
+    r"(?P<mixed>(?<=\d)\s*)?\\[cdt]?frac\s*(?:\{\s*(-?\d+)\s*\}|(\d))\s*(?:\{\s*(\d+)\s*\}|(\d))", re.ASCII
 )
+
+# A line's end or a tab as JSON escapes it; no command of LaTeX is this short.
+_ESCAPED_SPACE = re.compile(r"\\[nrt](?![A-Za-z])")
+# 12 050 and 1 000 000. What begins with 0 is no number of its own, so that one such group shows what the spaces are.
+_SPACED_GROUPS = re.compile(r"(?<![\w.,'/:^])[1-9]\d{0,2}(?: \d{3}(?!\d))++", re.ASCII)
 
 # 1.5 × 10^3, as text and as LaTeX have it; ³ is ^3 already.
 _POWER_OF_TEN = re.compile(
@@ -39,8 +44,11 @@ def one_figure(text: str) -> str:
     if "{,}" in text or "\\" in text:
         text = _LATEX_COMMA.sub("_", text)
     if "\\" in text:
+        text = _ESCAPED_SPACE.sub(" ", text)
         text = _LATEX_FRACTION.sub(_with_slash, text)
         text = _LATEX_UNIT.sub(" ", text)
+    if " 0" in text:
+        text = _SPACED_GROUPS.sub(_without_spaces, text)
     if "10^" in text or "10**" in text:
         text = _POWER_OF_TEN.sub(_with_exponent, text)
     if "±" in text or "\\pm" in text or "+/-" in text:
@@ -55,6 +63,10 @@ def one_figure(text: str) -> str:
 def _with_slash(found: re.Match[str]) -> str:
     _, top, short_top, bottom, short_bottom = found.groups()
     return f"{'' if found['mixed'] is None else ' '}{top or short_top}/{bottom or short_bottom}"
+
+
+def _without_spaces(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "_") if " 0" in found[0] else found[0]
 
 
 def _with_exponent(found: re.Match[str]) -> str:

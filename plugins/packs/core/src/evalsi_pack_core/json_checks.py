@@ -33,7 +33,7 @@ def json_valid(record: Record) -> bool | Score:
 
 @evaluator(
     name="json-equal",
-    version=1,
+    version=2,
     needs=("output", "reference"),
     outputs=[Output(kind="pass"), Output("json-equal.fields", minimum=0.0, maximum=1.0)],
 )

@@ -15,6 +15,9 @@ from evalsi_pack_core.violations import shown_value
 _INDEX = re.compile(r"\[\d+\]")
 _ABSENT: Any = object()
 
+_Field = tuple[Any, Any, str, str]
+"""What either side has there, the path, and the name: the last key above it, which may hold dots itself."""
+
 
 class FieldDifference(NamedTuple):
     """One field that differs: its path, and what either side has there as JSON text; None where it has nothing."""
@@ -69,30 +72,34 @@ def differences(
     found: list[FieldDifference] = []
     compared = 0
     # A stack in place of recursion: JSON may be nested deeper than Python calls.
-    pending: list[tuple[Any, Any, str]] = [(output, reference, "")]
+    pending: list[_Field] = [(output, reference, "", "")]
     while pending:
-        left, right, path = pending.pop()
-        if (left and right) and type(left) is type(right) and isinstance(left, (dict, list)):
-            inner = _keys(left, right, path) if isinstance(left, dict) else _items(left, right, path)
-            pending += reversed([field for field in inner if not (ignored and _named(field[2], ignored))])
-            continue
+        left, right, path, name = pending.pop()
+        if (left or right) and type(left) is type(right) and isinstance(left, (dict, list)):
+            inner = _keys(left, right, path) if isinstance(left, dict) else _items(left, right, path, name)
+            fields = [field for field in inner if not (ignored and _named(field, ignored))]
+            # One that is empty beside one that is not is a leaf, but for what is ignored: beside {"id": 1} without id.
+            if (left and right) or not fields:
+                pending += reversed(fields)
+                continue
         compared += 1
-        if not _equal(left, right, _tolerance_of(path, tolerances) if tolerances else 0.0):
+        if not _equal(left, right, _tolerance_of(path, name, tolerances) if tolerances else 0.0):
             found.append(FieldDifference(path, _shown(left), _shown(right)))
     return Difference(found, compared)
 
 
-def _keys(left: dict[str, Any], right: dict[str, Any], path: str) -> Iterator[tuple[Any, Any, str]]:
+def _keys(left: dict[str, Any], right: dict[str, Any], path: str) -> Iterator[_Field]:
     for key in right | left:
-        yield left.get(key, _ABSENT), right.get(key, _ABSENT), f"{path}.{key}" if path else key
+        yield left.get(key, _ABSENT), right.get(key, _ABSENT), f"{path}.{key}" if path else key, key
 
 
-def _items(left: list[Any], right: list[Any], path: str) -> Iterator[tuple[Any, Any, str]]:
+def _items(left: list[Any], right: list[Any], path: str, name: str) -> Iterator[_Field]:
     for index in range(max(len(left), len(right))):
         yield (
             left[index] if index < len(left) else _ABSENT,
             right[index] if index < len(right) else _ABSENT,
             f"{path}[{index}]",
+            name,
         )
 
 
@@ -114,19 +121,19 @@ def _is_within(left: float, right: float, tolerance: float) -> bool:
         return False
 
 
-def _named(path: str, names: frozenset[str]) -> bool:
-    return any(form in names for form in _forms(path))
+def _named(field: _Field, names: frozenset[str]) -> bool:
+    return any(form in names for form in _forms(field[2], field[3]))
 
 
-def _tolerance_of(path: str, tolerances: Mapping[str, float]) -> float:
-    return next((tolerances[form] for form in _forms(path) if form in tolerances), 0.0)
+def _tolerance_of(path: str, name: str, tolerances: Mapping[str, float]) -> float:
+    return next((tolerances[form] for form in _forms(path, name) if form in tolerances), 0.0)
 
 
-def _forms(path: str) -> tuple[str, ...]:
+def _forms(path: str, name: str) -> tuple[str, ...]:
     """What a person may call the field, the most exact first: `$.a.b[0].c`, `a.b[0].c`, `a.b[].c` likewise, and `c`."""
     any_index = _INDEX.sub("[]", path)
     root = "$" if path.startswith("[") else "$."
-    return root + path, path, root + any_index, any_index, any_index.rpartition(".")[2].rstrip("[]")
+    return root + path, path, root + any_index, any_index, name
 
 
 def _shown(value: Any) -> str | None:

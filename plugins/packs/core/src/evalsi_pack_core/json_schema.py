@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
+from evalsi_pack_core.json_multiples import multiples_of
 from evalsi_pack_core.json_patterns import LinearPatterns
 from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
 
 
-@evaluator(name="json-schema", version=1, needs=("output",), outputs=[Output(kind="pass")])
+@evaluator(name="json-schema", version=2, needs=("output",), outputs=[Output(kind="pass")])
 class JsonSchema:
     """Output is JSON that fits a JSON Schema."""
 
@@ -35,7 +36,7 @@ class JsonSchema:
 
         own = deepcopy(schema)
         _prepare(own, dialect, REGISTRY, patterns)
-        linear: Any = validators.extend(dialect, patterns.keywords())
+        linear: Any = validators.extend(dialect, patterns.keywords() | multiples_of(dialect))
         self._validator = linear(own, registry=REGISTRY, format_checker=dialect.FORMAT_CHECKER)
         try:
             self._validator.is_valid(None)

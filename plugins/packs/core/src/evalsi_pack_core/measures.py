@@ -12,7 +12,7 @@ from evalsi import Output, Param, Record, Score, Skip, evaluator
 TOKENS = (("input-tokens", "input_tokens"), ("output-tokens", "output_tokens"), ("total-tokens", "total_tokens"))
 
 
-@evaluator(name="length", version=1, needs=("output",), outputs=[Output(minimum=0.0, higher_is_better=None)])
+@evaluator(name="length", version=2, needs=("output",), outputs=[Output(minimum=0.0, higher_is_better=None)])
 def length(
     record: Record,
     *,
@@ -20,10 +20,10 @@ def length(
         Literal["words", "characters", "tokens"],
         Param(description="words between white space, Unicode characters, or the output tokens that usage states"),
     ] = "words",
-) -> int:
+) -> float:
     """How long the output is."""
     if unit == "tokens":
-        return int(_known(record, "output_tokens"))
+        return _known(record, "output_tokens")
     text = record.output_text
     return len(text) if unit == "characters" else len(text.split())
 

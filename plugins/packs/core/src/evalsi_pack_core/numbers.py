@@ -1,11 +1,11 @@
 """The last number of a text, read as a person would: a whole token, with its separators, sign, currency and unit.
 
 - A number is a whole token between white space, `=`, a word's colon or its dots: `618` does not hold 18. Letters within
-  make it a name, which is no number: `37abc`, `3rd`, `v2`, `COVID-19`.
+  make it a name, which is no number: `37abc`, `3rd`, `v2`, `E12`, `COVID-19`.
 - What stands around it does not belong to it: brackets, quotes, Markdown's stars, full stops, tags, LaTeX's boxes:
   `(37)!`, `**42**`, `<answer>42</answer>`, `\\boxed{42}`. Nor do letters of scripts that glue words to numbers.
 - Thousands stand in groups of three after a comma, dot, apostrophe, underscore, no-break or thin space, or in the
-  Indian groups of two. A plain space separates numbers.
+  Indian groups of two. A plain space separates numbers, but for a group that begins with 0: `1 000` is 1000.
 - A comma is decimal only where it cannot separate thousands: `3,14` is 3.14 and `1.234,5` is 1234.5; `1,234` is 1234.
 - Units are left out: `US$5` is 5, `50%` is 50, `5kg` is 5, `$60/hour` is 60.
 - Every script's decimal digits count, as do `−` (U+2212), `1.5e3`, `1.5 × 10^3`, fractions (`3/4`, `2 1/2`, `½`),
@@ -48,11 +48,11 @@ _SUFFIX = (
     # Metres or millions, seconds or a decade, times or the unknown, a time of day.
     r"(?P<unclear>m|s|x|[ap]\.?m))?"
 )
-_TOKEN = re.compile(rf"{_BEFORE}(?:([+-]){_BEFORE})?([\d.,_'eE+-]*\d){_SUFFIX}{_BEHIND}", re.ASCII)
+_TOKEN = re.compile(rf"{_BEFORE}(?:([+-]){_BEFORE})?((?![eE]\d)[\d.,_'eE+-]*\d){_SUFFIX}{_BEHIND}", re.ASCII)
 
 # What holds digits and is no number: it begins with a letter, or has some right behind its digits.
 _NAME = re.compile(
-    rf"(?![\W_]*\\(?:sqrt|[dt]?frac|pi|pm)(?![A-Za-z]))[\W_]*+(?:[^\W\d]|\d[\d.,]*+(?![{MULTIPLIERS}])"
+    rf"(?![\W_]*\\(?:sqrt|[cdt]?frac|pi|pm)(?![A-Za-z]))[\W_]*+(?:[^\W\d]|\d[\d.,]*+(?![{MULTIPLIERS}])"
     r"['-]?[^\W\d][\w'-]*+[\W_]*+\Z)"
 )
 _MARKUP = re.compile(rf"{_TAG}|{_WRAPPER}", re.ASCII)

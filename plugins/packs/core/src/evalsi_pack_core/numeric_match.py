@@ -5,9 +5,9 @@ How a number is read is told in `numbers`; this holds only what to compare and h
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from math import isclose
-from typing import Annotated
+from typing import Annotated, Any
 
 from evalsi import Content, Output, Param, Record, Score, Skip, evaluator
 from evalsi_pack_core.violations import shortened, travelling
@@ -17,7 +17,7 @@ MAX_TOKEN = 40
 
 @evaluator(
     name="numeric-match",
-    version=1,
+    version=2,
     needs=("output", "reference"),
     outputs=[Output(kind="pass")],
 )
@@ -79,11 +79,26 @@ class NumericMatch:
 
 
 def _text_of(content: Content) -> str:
-    """The text; of JSON a form that keeps its numbers apart, as the compact [1,234] would not."""
+    """The text; of JSON its texts and numbers in their order, kept apart as the compact [1,234] would not."""
     wire = content.wire
     if type(wire) is str:
         return wire
-    return content.as_text() if isinstance(wire.get("json", ""), str) else json.dumps(wire["json"], ensure_ascii=False)
+    return content.as_text() if isinstance(wire.get("json", ""), str) else " ; ".join(_leaves(wire["json"]))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """What a JSON value says, unescaped; the names of its fields, true, false and null are no part of it."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            pending += reversed(one.values())
+        elif isinstance(one, list):
+            pending += reversed(one)
+        elif isinstance(one, str):
+            yield one
+        elif one is not None and not isinstance(one, bool):
+            yield repr(one)
 
 
 def _shown(token: str) -> str:

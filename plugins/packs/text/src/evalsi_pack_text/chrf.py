@@ -18,7 +18,7 @@ class Chrf:
         self,
         *,
         max_n: Annotated[int, Param(description="longest character n-gram", minimum=1, maximum=20)] = 6,
-        beta: Annotated[float, Param(description="weight of recall over precision", minimum=0)] = 2,
+        beta: Annotated[float, Param(description="weight of recall over precision", minimum=0, maximum=1_000_000)] = 2,
     ) -> None:
         from sacrebleu.metrics.chrf import CHRF  # Half a second that only its users pay.
 
