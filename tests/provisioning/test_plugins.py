@@ -93,7 +93,7 @@ def test_what_another_process_builds_is_left_alone(envs: Path) -> None:
 def test_an_action_is_needed() -> None:
     done = evalsi("plugins")
     assert done.code == 2
-    assert "Use add, update, remove, search, " in done.err
+    assert "Use add, install, show, update, remove, search, " in done.err
     assert "list, sync, doctor or prune." in done.err
 
 
