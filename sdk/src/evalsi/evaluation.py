@@ -88,10 +88,7 @@ class Result:
         return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries)
 
     def save(self, path: str | Path) -> None:
-        """Write `results.json`: manifest, summaries, results and records; raises an error that says why it cannot.
-
-        Only earlier results, or an empty file, are replaced.
-        """
+        """Write `results.json`, in the place of earlier results alone; raises an error that says why it cannot."""
         from evalsi_kernel.files.output_check import check_results_output
 
         check_results_output(Path(path))
