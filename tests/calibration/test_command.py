@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,15 @@ def test_the_report_says_how_far_the_judge_agrees_with_people_and_where_it_does_
         done = calibrate(provider, "--data", labelled, *LLM_JUDGE, "--threshold", "0.5")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0] == (
-        "llm-judge against human · judge my-judge (3 calls, 4 cached, cost unknown) · "
-        "8 records: 7 compared, 1 without a label"
+    # Nothing is kept here, so equal questions share a call only while it is in flight: three at least are made.
+    said = re.fullmatch(
+        r"llm-judge against human · judge my-judge \((\d) calls, (\d) cached, cost unknown\) · "
+        r"8 records: 7 compared, 1 without a label",
+        lines[0],
     )
+    assert said is not None
+    assert int(said[1]) >= 3
+    assert int(said[1]) + int(said[2]) == 7
     cells = [" ".join(line.split()) for line in lines]
     assert "agreement 0.714 [0.359, 0.918] 5 of 7 in the same category" in cells
     assert "false positives 0.500 [0.095, 0.905] 1 of 2 it passes, of what people fail" in cells
