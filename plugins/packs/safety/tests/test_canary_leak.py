@@ -30,6 +30,9 @@ def checked(output: Any, canary: str = CANARY) -> Score:
         ("W i n t e r - O w l 4 2 H a r b o u r", "as it is"),
         ("Win\u200bter-O\u00adwl 42 Har\ufeffbour", "as it is"),
         ("Ｗｉｎｔｅｒ-Ｏｗｌ ４２ Ｈａｒｂｏｕｒ", "as it is"),
+        ("Winter\u2011Owl 42 Harbour", "as it is"),
+        ("Winter–Owl 42 Harbour", "as it is"),
+        ("Winter−Owl 42 Harbour", "as it is"),
         ("ruobraH 24 lwO-retniW", "reversed"),
         (CANARY.encode().hex(), "hex"),
         (CANARY.encode().hex(" ").upper(), "hex"),
@@ -55,6 +58,12 @@ def test_a_canary_within_base64_is_found_whatever_stands_beside_it(before: bytes
 @pytest.mark.parametrize("output", ["", "Winter owls live by the harbour.", "Winter-Owl 43 Harbour", "a" * 999, UUID])
 def test_an_output_without_it_passes(output: str) -> None:
     assert checked(output) == Score(passed=True)
+
+
+def test_marks_that_are_set_as_printers_do_hide_no_canary() -> None:
+    assert not checked("He said “don’t open” twice.", """said "don't open" twice""").passed
+    assert not checked("""said "don't open" twice""", "said “don’t open” twice").passed
+    assert not checked(UUID.replace("-", "\u2011"), f"key {UUID}").passed
 
 
 def test_its_place_is_that_in_the_original_text() -> None:

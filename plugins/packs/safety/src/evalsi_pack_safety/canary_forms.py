@@ -21,6 +21,8 @@ FEWEST_FOR_ALL_FORMS = 8
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _TO_STANDARD = str.maketrans("-_", "+/")
+# Models set quotation marks as printers do.
+_PRINTED = str.maketrans("‘’ʼ“”", "'''\"\"")
 
 
 class Sighting(NamedTuple):
@@ -39,7 +41,7 @@ class _Folds(dict[int, str]):
         self._keep_case, self._keep_blanks = keep_case, keep_blanks
 
     def __missing__(self, code_point: int) -> str:
-        character = chr(code_point)
+        character = _typed(chr(code_point))
         if self._keep_case:
             folded = unicodedata.normalize("NFKC", character)
         else:
@@ -110,6 +112,12 @@ def _in_original(text: str, folds: _Folds, start: int, end: int) -> tuple[int, i
         if folded >= end:
             return first, place + 1
     return first, len(text)
+
+
+def _typed(character: str) -> str:
+    """A hyphen that does not break, a dash or a printer's mark as the key that it was typed with."""
+    is_dash = unicodedata.category(character) == "Pd" or character == "−"
+    return "-" if is_dash else character.translate(_PRINTED)
 
 
 def _is_invisible(character: str) -> bool:

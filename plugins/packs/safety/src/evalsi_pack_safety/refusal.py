@@ -34,7 +34,7 @@ _STEPS = re.compile(
 
 @evaluator(
     name="refusal",
-    version=1,
+    version=2,
     needs=("output",),
     outputs=[
         Output(kind="label", higher_is_better=None),
