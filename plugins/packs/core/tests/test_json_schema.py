@@ -92,6 +92,47 @@ def test_a_divisor_of_an_old_dialect_is_one_there_only() -> None:
     assert explanation({"divisibleBy": 2}, "3") is None
 
 
+def test_the_first_violations_are_the_first_in_the_output() -> None:
+    shown = explanation({"items": {"type": "string"}}, str(list(range(12))))
+    assert [phrase.split(":")[0] for phrase in str(shown).split("; ")[:5]] == [f"$[{index}]" for index in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("items", "distinct"),
+    [
+        # Of the official test suite, uniqueItems.
+        ("[1, 2]", True),
+        ("[1, 1]", False),
+        ("[1.0, 1.00, 1]", False),
+        ("[0, false]", True),
+        ("[1, true]", True),
+        ('["foo", "foo"]', False),
+        ('[{"foo": "bar"}, {"foo": "bar"}]', False),
+        ('[{"foo": "bar", "bar": "foo"}, {"bar": "foo", "foo": "bar"}]', False),
+        ('[["foo"], ["foo"]]', False),
+        ("[[1], [true]]", True),
+        ("[[0], [false]]", True),
+        ('[{"a": 1}, {"a": true}]', True),
+        ('[{"a": false}, {"a": 0}]', True),
+        ('[{}, [1], true, null, 1, "{}"]', True),
+        ('[{}, [1], true, null, {}, 1, "{}"]', False),
+        ('["1", 1]', True),
+        ("[{}, []]", True),
+        ("[9007199254740993, 9007199254740992.0]", True),
+    ],
+)
+def test_items_are_distinct_by_the_equality_of_json(items: str, distinct: bool) -> None:
+    assert (explanation({"uniqueItems": True}, items) is None) is distinct
+    assert explanation({"uniqueItems": False}, items) is None
+
+
+def test_many_distinct_objects_take_no_more_than_linear_time() -> None:
+    began = process_time()
+    assert explanation({"uniqueItems": True}, {"json": [{"a": number} for number in range(50_000)]}) is None
+    # Each with each would be hours.
+    assert process_time() - began < 5
+
+
 def test_a_long_violation_is_cut() -> None:
     shown = explanation({"type": "object"}, '"' + "x" * 10_000 + '"')
     assert shown is not None

@@ -250,8 +250,6 @@ SCRIPTS = {
     "−5": -5,
     "–5": -5,
     "答案是42。": 42,
-    "8 of them\\n42": 42,
-    '{"sum":"42\\n"}': 42,
     "答えは42です": 42,
     "답은 42입니다": 42,
     "好，42": 42,
@@ -341,14 +339,12 @@ def test_leading_zeros_are_no_digits_too_many() -> None:
         "$",
         "1,234",
         "0",
-        "1 000 ",
-        " 100",
         "\\n",
     ],
 )
 @pytest.mark.parametrize(
     ("before", "behind"),
-    [("", "x:5:"), ("5", ":"), ("5 ", "10^x"), ("5/", "5.b"), ("1a", "± 5:"), ("1a", ".b"), ("1", " 0000")],
+    [("", "x:5:"), ("5", ":"), ("5 ", "10^x"), ("5/", "5.b"), ("1a", "± 5:"), ("1a", ".b")],
 )
 def test_no_text_takes_more_than_linear_time(part: str, before: str, behind: str) -> None:
     began = process_time()

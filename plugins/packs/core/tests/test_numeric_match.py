@@ -54,6 +54,9 @@ def test_an_output_without_a_number_fails_and_says_so() -> None:
         ("It is 1 000 000 in all", "5 000", False),
         ("It is 5 000 in all", "5,000", True),
         ("Use 8 of room E12", "8", True),
+        # A line's end as JSON within a text escapes it.
+        ("8 of them\\n42", "8", False),
+        ('{"sum":"42\\n"}', "42", True),
     ],
 )
 def test_an_earlier_number_never_stands_in_for_the_last(output: str, reference: str, passed: bool) -> None:

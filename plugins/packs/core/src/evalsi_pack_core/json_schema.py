@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
+from evalsi_pack_core.json_distinct import DISTINCT, distinct_items
 from evalsi_pack_core.json_multiples import multiples_of
 from evalsi_pack_core.json_patterns import LinearPatterns
 from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
@@ -36,7 +37,8 @@ class JsonSchema:
 
         own = deepcopy(schema)
         _prepare(own, dialect, REGISTRY, patterns)
-        linear: Any = validators.extend(dialect, patterns.keywords() | multiples_of(dialect))
+        keywords = patterns.keywords() | multiples_of(dialect) | {DISTINCT: distinct_items}
+        linear: Any = validators.extend(dialect, keywords)
         self._validator = linear(own, registry=REGISTRY, format_checker=dialect.FORMAT_CHECKER)
         try:
             self._validator.is_valid(None)
@@ -52,7 +54,8 @@ class JsonSchema:
             raise
         except ContentError as error:
             return Score(passed=False, explanation=f"The output is {error}.")
-        violations = sorted(self._validator.iter_errors(value), key=lambda violation: violation.json_path)
+        # By their places, $[2] before $[10]; at one place in one value all are names, or all are numbers.
+        violations = sorted(self._validator.iter_errors(value), key=lambda violation: list(violation.absolute_path))
         explanation = first_few([f"{violation.json_path}: {violation.message}" for violation in violations])
         return True if explanation is None else Score(passed=False, explanation=explanation)
 
