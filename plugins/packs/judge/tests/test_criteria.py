@@ -113,6 +113,7 @@ def test_a_record_without_an_output_is_skipped() -> None:
         ([HOUR, HOUR], "two are called 'It names the hour.'"),
         ([{"text": "x", "name": "n"}, {"text": "y", "name": "n"}], "two are called 'n'"),
         ([f"criterion {number}" for number in range(101)], "there are 101; at most 100 are judged"),
+        ([{"text": "It is.", "weight": 1e308, "name": one} for one in "ab"], "come to more than a float can hold"),
     ],
 )
 def test_what_is_no_list_of_criteria_is_refused_before_any_record(criteria: list[Any], why: str) -> None:

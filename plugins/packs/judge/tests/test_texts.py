@@ -9,6 +9,10 @@ import pytest
 
 from evalsi import Content, Record, Skip
 from evalsi.content import content
+from evalsi.testing import Bench
+from evalsi_pack_judge.criteria import Criteria
+from evalsi_pack_judge.llm_judge import LlmJudge
+from evalsi_pack_judge.pairwise import Pairwise
 from evalsi_pack_judge.texts import content_blocks, is_blank, material, says_nothing
 
 
@@ -85,3 +89,26 @@ def test_material_that_is_needed_and_missing_skips_the_record() -> None:
 
 def test_an_empty_context_is_none_and_no_fault() -> None:
     assert material(Record(output="x", context=[]), ("context",), ("context",)) == []
+
+
+IMAGE = [{"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}]}]
+SKIPPED = "the output holds no text, but parts that no judge is shown, such as an image"
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "params"),
+    [
+        (LlmJudge, {"rubric": "helpfulness"}),
+        (LlmJudge, {"rubric": "It is polite."}),
+        (Criteria, {"criteria": ["It is polite."]}),
+        (Pairwise, {}),
+    ],
+)
+def test_what_no_judge_is_shown_is_skipped_and_is_not_an_empty_output(evaluator: Any, params: dict[str, Any]) -> None:
+    record = Record(input="Draw a ferry.", output=IMAGE, metadata={"baseline": "I cannot draw."})
+    assert Bench(judge=[]).score(evaluator, record, **params).reason == SKIPPED
+
+
+def test_the_other_output_of_a_pair_may_be_what_no_judge_is_shown() -> None:
+    record = Record(input="Draw a ferry.", output="I cannot draw.", metadata={"baseline": {"messages": IMAGE}})
+    assert Bench(judge=[]).score(Pairwise, record).reason == SKIPPED

@@ -37,6 +37,20 @@ def test_an_empty_answer_is_0_without_a_question(output: str) -> None:
     assert outcome.score.explanation == "The output is empty."
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "tool_calls": [{"function": {"name": "timetable", "arguments": "{}"}}]},
+        {"content": "", "function_call": {"name": "timetable", "arguments": "{}"}},
+        {"content": [{"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}]},
+    ],
+)
+def test_what_is_no_text_is_skipped_and_is_not_an_empty_answer(message: dict[str, Any]) -> None:
+    outcome = graded(record=Record(input="When?", output=[{"role": "assistant", **message}]))
+    assert outcome.reason is not None
+    assert outcome.reason.startswith("the output holds no text, but a call of a tool, an image or the like")
+
+
 @pytest.mark.parametrize("question", ["", " ", "\u200b"])
 def test_an_empty_input_is_an_error_of_the_data(question: str) -> None:
     outcome = graded(record=Record(input=question, output="Yes."))

@@ -14,7 +14,7 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.criterion_prompt import criterion_prompt
 from evalsi_pack_judge.prompt import Prompt
 from evalsi_pack_judge.replies import form, origin
-from evalsi_pack_judge.texts import FIELDS, content_blocks, is_blank, material
+from evalsi_pack_judge.texts import FIELDS, content_blocks, is_blank, material, require_words
 
 MAX_CRITERIA = 100
 _FORM = form(met={"type": "boolean"})
@@ -31,7 +31,7 @@ class Criterion(NamedTuple):
 
 @evaluator(
     name="criteria",
-    version=1,
+    version=2,
     needs=("output",),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
@@ -54,10 +54,13 @@ class Criteria:
         twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
         if twice is not None:
             raise ParamError("criteria", f"two are called {twice!r}. Give each its own name.")
+        if not isfinite(sum(one.weight for one in self._criteria)):
+            raise ParamError("criteria", "the weights come to more than a float can hold. Give smaller ones.")
         self._prompts = [criterion_prompt(one.text) for one in self._criteria]
 
     def plan(self, record: Record) -> list[Question]:
         """One question a criterion."""
+        require_words(record.output)
         blocks = [*material(record, FIELDS, ()), *content_blocks("answer", record.output)]
         return [Question(fenced_messages(prompt.rules, blocks, prompt.task), _FORM) for prompt in self._prompts]
 

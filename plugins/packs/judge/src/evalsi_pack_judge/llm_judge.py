@@ -13,7 +13,7 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.grading_prompt import grading_prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.rubrics import CORRECTNESS, FAITHFULNESS, rubric_of
-from evalsi_pack_judge.texts import content_blocks, material, says_nothing
+from evalsi_pack_judge.texts import content_blocks, material, require_words, says_nothing
 
 PASSED = "llm-judge-passed"
 MAX_STEPS = 100
@@ -21,7 +21,7 @@ MAX_STEPS = 100
 
 @evaluator(
     name="llm-judge",
-    version=1,
+    version=2,
     needs=("output",),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0), Output(PASSED, kind="pass")],
@@ -57,6 +57,7 @@ class LlmJudge:
     def plan(self, record: Record) -> list[Question]:
         """One question; none where there is nothing to grade or nothing to grade by."""
         blocks = material(record, self._rubric.shows, self._rubric.needs)
+        require_words(record.output)
         if self._nothing(record):
             return []
         blocks += content_blocks("answer", record.output)

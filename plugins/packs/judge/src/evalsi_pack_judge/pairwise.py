@@ -15,7 +15,7 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.pairwise_prompt import pairwise_prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.rubrics import FAITHFULNESS, HELPFULNESS, rubric_of
-from evalsi_pack_judge.texts import content_blocks, is_blank, material, says_nothing
+from evalsi_pack_judge.texts import content_blocks, is_blank, material, require_words, says_nothing
 
 WIN_RATE = "pairwise-win-rate"
 WIN, TIE, LOSS = "win", "tie", "loss"
@@ -38,7 +38,7 @@ _ORDERS = (
 
 @evaluator(
     name="pairwise",
-    version=1,
+    version=2,
     needs=("output", "metadata"),
     asks=("judge",),
     outputs=[Output(kind="label", higher_is_better=None), Output(WIN_RATE, minimum=0.0, maximum=1.0)],
@@ -73,6 +73,8 @@ class Pairwise:
         """A question an order; none where the two are the same, or where one is empty."""
         other = self._other(record)
         shared = material(record, self._rubric.shows, self._rubric.needs)
+        for one in (record.output, other):
+            require_words(one)
         if self._plain(record, other):
             return []
         questions = []

@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Collection, Sequence
 
-from evalsi import Content, Record
+from evalsi import Content, Record, Skip
 from evalsi.fencing import Block
 
 FIELDS = ("input", "reference", "context")
 """What an answer is judged by, in the order in which it is shown."""
+# The parts of a message that are words, if there are any.
+_WORDS = ("text", "output_text", "refusal")
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -40,6 +42,20 @@ def content_blocks(name: str, content: Content) -> list[Block]:
 def says_nothing(content: Content) -> bool:
     """Whether there is no text in it, and no call of a tool."""
     return all(is_blank(text) for _, text in content_blocks("", content))
+
+
+def require_words(content: Content) -> None:
+    """Make sure that a judge is shown what there is to judge.
+
+    Raises:
+        evalsi.Skip: there is no text, but something else, such as an image; this is not to say nothing.
+    """
+    wire = content.wire
+    messages = wire["messages"] if isinstance(wire, dict) and "messages" in wire else []
+    listed = [message["content"] for message in messages if isinstance(message.get("content"), list)]
+    kinds = {part.get("type") for parts in listed for part in parts if isinstance(part, dict)}
+    if not kinds <= {*_WORDS} and says_nothing(content):
+        raise Skip("the output holds no text, but parts that no judge is shown, such as an image")
 
 
 def material(record: Record, shows: Collection[str], needs: Collection[str]) -> list[Block]:

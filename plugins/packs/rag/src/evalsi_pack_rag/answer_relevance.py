@@ -11,7 +11,7 @@ from evalsi import JudgeReply, Output, Question, Record, Score, evaluator
 from evalsi.fencing import fenced_messages
 from evalsi_pack_rag.prompts import ANSWER
 from evalsi_pack_rag.replies import REASON, form, origin
-from evalsi_pack_rag.texts import is_blank, question_of
+from evalsi_pack_rag.texts import answer_of, is_blank, question_of
 
 GRADES = {"not": 0.0, "barely": 0.25, "partly": 0.5, "mostly": 0.75, "fully": 1.0}
 _FORM = form(reason=REASON, grade={"type": "string", "enum": list(GRADES)})
@@ -19,7 +19,7 @@ _FORM = form(reason=REASON, grade={"type": "string", "enum": list(GRADES)})
 
 @evaluator(
     name="answer-relevance",
-    version=1,
+    version=2,
     needs=("input", "output"),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
@@ -29,7 +29,7 @@ class AnswerRelevance:
 
     def plan(self, record: Record) -> list[Question]:
         """One question; none for an empty output."""
-        question, answer = question_of(record), record.output.as_text()
+        question, answer = question_of(record), answer_of(record)
         if is_blank(answer):
             return []
         return [

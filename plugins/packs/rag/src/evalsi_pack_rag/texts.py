@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalsi import Record
+from evalsi import Content, Record, Skip
 
 
 class Chunk(NamedTuple):
@@ -20,6 +20,27 @@ class Chunk(NamedTuple):
 def is_blank(text: str) -> bool:
     """Whether nothing of a text would be seen on paper: it is empty, or white space and invisible characters."""
     return not any(character.isprintable() and not character.isspace() for character in text)
+
+
+def answer_of(record: Record) -> str:
+    """The output's text, which may be blank.
+
+    Raises:
+        Skip: it holds no text, but something else: a call of a tool, or an image. This is not to say nothing.
+    """
+    answer = record.output.as_text()
+    if is_blank(answer) and _holds_more(record.output):
+        raise Skip("the output holds no text, but a call of a tool, an image or the like, which no judge is shown")
+    return answer
+
+
+def _holds_more(content: Content) -> bool:
+    wire = content.wire
+    messages = wire["messages"] if isinstance(wire, dict) and "messages" in wire else []
+    listed = [message["content"] for message in messages if isinstance(message.get("content"), list)]
+    kinds = {part.get("type") for parts in listed for part in parts if isinstance(part, dict)}
+    calls = any(message.get("tool_calls") or message.get("function_call") for message in messages)
+    return calls or not kinds <= {"text", "output_text", "refusal"}
 
 
 def chunks_of(record: Record) -> list[Chunk]:
