@@ -57,11 +57,11 @@ class Pace:
     not refuses a part of the first calls, which costs no more than making those again, and shows by how many it does
     take where the window must be. To begin narrow and double would lose a fifth of a job of sixteen round trips.
 
-    When the provider throttles, no call starts until its Retry-After has passed, and the window falls to half, or to
-    what was let through where that is less; once for all refusals of one round trip. From then on it doubles from one
-    round trip to the next up to nine tenths of what was let through, and creeps on from there, the slower the longer a
-    refusal holds all up. Starts are then spread over a round trip, so that a limit on calls per minute is met as well
-    as one on calls at once. A single refusal without Retry-After among many calls that went well takes one call away.
+    When the provider throttles, no call starts until its Retry-After has passed, and the window falls by a third, to
+    half or to what was let through, where that is less; once for all refusals of one round trip. It stays there for two
+    round trips, doubles up to nine tenths of what the provider seems to take, and creeps on from there, the slower the
+    longer a refusal holds all up. Starts are then spread over a round trip, so that a limit on calls per minute is met
+    as well as one on calls at once. Where as many are refused when the window is low, that share is tolerated.
 
     Args:
         max_in_flight: calls at once, at most.
@@ -165,9 +165,9 @@ class Pace:
             hold_s = min(MAX_HOLD_S, FIRST_HOLD_S * 2.0 ** min(self._barren - 1, 10))
         else:
             hold_s = 0.0  # A narrower window may be all that it takes.
+        self._barren_since = min(self._barren_since, now)
         if self._window.throttled(slot.number, self._starts, self.in_flight, hold_s, now):
             self._barren += 1
-            self._barren_since = min(self._barren_since, now)
         elif retry_after_s is None:
             return
         self._hold_until = max(self._hold_until, now + hold_s)

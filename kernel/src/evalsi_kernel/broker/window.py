@@ -19,19 +19,29 @@ FIRST_GUESS_S = 1.0
 """The round trip, until one was seen."""
 SMOOTHING = 0.1
 """The weight of the newest round trip in the usual one."""
-ENOUGH = 20
-"""So many calls that came through say as much of a rate as any more."""
-STRAY_AFTER = 10
-"""A single refusal after so many calls that came through is another user's of the same key, or a last one."""
-STRAY_CREEP = 16
-"""What it took away comes back within so many round trips."""
-
-OUTAGE = 3
-"""After so many barren falls in a row it is no limit that refuses: the window then comes back to where it was."""
+TOLERATED = 0.02
+"""The share of calls that may be refused without a fall, where no refusal holds the others up."""
+MARGIN = 1.3
+"""So many times the share that is refused whatever we do is tolerated besides, as it is known roughly."""
+TRIPS, FEWEST = 10, 4
+"""What is tolerated of so many round trips may come all at once; a window counts as so many calls at least."""
+LOW, HALF = 0.7, 0.5
+"""To what the window falls: the latter where more than `MOST_STRAY` are refused or a refusal holds all up."""
+LOW_TRIPS, LOW_CALLS = 2, 8
+"""It then stays low for so many round trips, and calls at least, to see whether fewer are refused."""
+MOST_STRAY = 1 / 8
+"""Where a larger share is refused, there are too many calls for sure."""
+LEARNT_CALLS = 20
+"""What was known of the share that is refused whatever we do weighs as much as so many calls."""
+HELD = 0.03
+"""The least that the provider is then taken to take less, where a refusal holds all up."""
 
 
 class Window:
     """A window on calls that falls when a provider throttles and rises when it does not.
+
+    Some refusals have nothing to do with it, as where others use the same key. So it stays low for a while after each
+    fall: calls that are refused then as well are refused whatever we do, and such a share is tolerated from then on.
 
     Args:
         most: calls at once, at most.
@@ -49,18 +59,20 @@ class Window:
         self._ceiling = math.inf  # What it was seen to take.
         self._creep: tuple[float, float] | None = None  # When it began, and the size then.
         self._creep_s = CREEP * FIRST_GUESS_S
-        self._successes = 0  # Since the last fall.
+        self._stray = 0.0  # The share of calls that is refused whatever we do.
+        self._holds = False  # Whether a refusal holds all up.
+        self._credit = 0.0  # So many refusals are tolerated now.
+        self._calls = self._refusals = 0  # Since the last fall.
         # Of the last fall:
-        self._last_of_burst = 0  # Calls up to this number were sent before it.
-        self._fell_at = -math.inf
-        self._fell_from = size
+        self._last_of_burst = -most  # Calls up to this number were sent before it, and there was none yet.
+        self._fell_from = self._base = size  # And what the provider seemed to take.
         self._was_full = False  # As many calls were in flight as might be: it may be their number that was too much.
         self._tried = self._refused = 0  # Calls in flight then, or those started since the first that was refused.
-        self._went_well = 0  # Successes between the fall before and this one.
+        self._calls_before = self._refusals_before = 0  # Between the fall before and this one.
         self._is_barren = False  # No call that was sent after it came through.
-        self._barren = 0  # Falls in a row that were so.
+        self._was_barren = False  # The same of the fall before.
         self._known_before = self._ceiling, self._creep_s
-        self._in_peace = size, self._creep_s  # Before the first of the barren ones.
+        self._low_calls = self._low_refusals = 0  # The calls that the window stays low for, and those of them refused.
 
     @property
     def limit(self) -> int:
@@ -85,10 +97,13 @@ class Window:
         """
         known_s = self._round_trip_s
         self._round_trip_s = took_s if known_s is None else known_s + SMOOTHING * (took_s - known_s)
-        self._successes += 1
+        self._credit = min(self._credit + self._tolerated, self._tolerated * TRIPS * max(self.size, FEWEST))
+        self._calls += 1
         if number > self._last_of_burst:
             self._is_barren = False
-            if in_flight * 2 >= self.size:  # A window that is not used says nothing of what the provider takes.
+            self._learn(number)
+            # A window that is not used says nothing of what the provider takes.
+            if not self._low_calls and in_flight * 2 >= self.size:
                 self._rise(now)
 
     def throttled(self, number: int, last_number: int, in_flight: int, hold_s: float, now: float) -> bool:
@@ -102,55 +117,73 @@ class Window:
             now: the time.
 
         Returns:
-            Whether the window falls anew: what is refused within a round trip after a fall, or was sent before, is part
-            of that one.
+            Whether the window falls anew: what was sent before a fall, or is among the first after it, is part of that
+            one, and what is refused seldom enough is tolerated.
         """
-        was_sent_before = number <= self._last_of_burst
-        is_new = not was_sent_before and now - self._fell_at >= (self._round_trip_s or 0.0)
-        if is_new:
-            self._is_known = True
-            self._fell_at = now
-            self._fell_from, self._was_full = self.size, in_flight >= self.limit > 1
-            self._known_before = self._ceiling, self._creep_s
-            self._barren = self._barren + 1 if self._is_barren else 0
-            if not self._is_barren:
-                self._in_peace = self.size, self._creep_s
-            elif self._barren >= OUTAGE:
-                self._known_before = self._in_peace
-            self._is_barren = True
-            self._tried, self._refused = in_flight if self._was_full else last_number - number + 1, 0
-            self._went_well, self._successes = min(self._successes, ENOUGH), 0
-            self._last_of_burst = last_number
-        elif not was_sent_before:
-            self._tried += 1
-        self._refused += 1
+        if number <= self._last_of_burst:
+            self._refused += 1
+            self._fall(hold_s)
+            return False
+        self._learn(number)
+        self._holds = hold_s > 0
+        self._low_refusals += 1
+        is_first = number < self._last_of_burst + self.size  # They are refused sooner than any comes through.
+        is_part = is_first and self._low_refusals <= 2 + self.size * MOST_STRAY
+        if is_part or (not self._is_barren and self._is_tolerable()):
+            self._calls += 1
+            self._refusals += 1
+            return False
+        self._is_known = True
+        self._fell_from, self._was_full = self.size, in_flight >= self.limit > 1
+        self._known_before = self._ceiling, self._creep_s
+        self._base, known = self.size, self._ceiling
+        if self.size < known < math.inf:
+            # Where it was not reached again, the provider may take less by now.
+            is_up = self._low_calls or (not hold_s and self.size >= WARY * known)
+            self._base = known if is_up else (self.size + known) / 2
+        self._was_barren, self._is_barren = self._is_barren, True
+        self._tried, self._refused = in_flight if self._was_full else last_number - number + 1, 1
+        self._calls_before, self._refusals_before = self._calls, self._refusals
+        self._calls = self._refusals = self._low_refusals = 0
+        self._credit = 0.0
+        self._last_of_burst = last_number
         self._fall(hold_s)
         self._creep = None
-        return is_new
+        return True
+
+    @property
+    def _tolerated(self) -> float:
+        return (0.0 if self._holds else TOLERATED) + MARGIN * self._stray
+
+    def _is_tolerable(self) -> bool:
+        if self._low_calls:
+            return self._low_refusals <= 1 + self._low_calls * MOST_STRAY
+        self._credit -= 1
+        return self._credit >= 0
+
+    def _learn(self, number: int) -> None:
+        """Learn from the calls while the window was low, once the first one after them has ended."""
+        if self._low_calls and number > self._last_of_burst + self._low_calls:
+            self._stray += (self._low_refusals - self._low_calls * self._stray) / (self._low_calls + LEARNT_CALLS)
+            self._low_calls = 0
 
     def _fall(self, hold_s: float) -> None:
         let_through = max(0, self._tried - self._refused)
-        if not self._went_well + let_through:
+        went_well = let_through if self._was_full else let_through + self._calls_before - self._refusals_before
+        if self._was_barren or not went_well:
             # Nothing comes through at all, which says nothing of how much would at another time.
             self._ceiling, self._creep_s = self._known_before
-            self.size = min(1.0, self._fell_from)
+            self.size, self._low_calls = min(1.0, self._fell_from), 0
             return
-        before, half = self._fell_from, self._fell_from / 2
-        if self._refused == 1 and self._went_well >= STRAY_AFTER and not hold_s:
-            # To ask once more costs less than to do without half of the calls.
-            self._ceiling = before if math.isinf(self._ceiling) else max(before, self._ceiling)
-            self.size = max(1.0, math.ceil(before) - 1 if self._was_full else before * (1 - 1 / CREEP))
-            self._creep_s = STRAY_CREEP * (self._round_trip_s or FIRST_GUESS_S)
-            return
-        if self._was_full:
-            self._ceiling = max(half, let_through)
-            self.size = max(1.0, min(half, let_through))
-        else:
-            # They came too fast: the share that came through tells by how much.
-            share = (self._went_well + let_through) / (self._went_well + self._tried)
-            self._ceiling = max(half, before * share)
-            self.size = half
-        refusal_s = hold_s + 2 * max(self.gap_s, self._round_trip_s or FIRST_GUESS_S)
+        calls = self._calls_before + self._tried
+        loss = max(0.0, (self._refusals_before + self._refused) / calls - MARGIN * self._stray)
+        if hold_s and loss:
+            loss = max(loss, HELD)
+        low = self._fell_from * (HALF if hold_s or loss > MOST_STRAY else LOW)
+        self._ceiling = max(low, self._base * (1 - loss))
+        self.size = max(1.0, min(low, let_through)) if self._was_full else low
+        self._low_calls = max(LOW_CALLS, math.ceil(LOW_TRIPS * self.size)) if loss <= MOST_STRAY else 0
+        refusal_s = hold_s + 3 * max(self.gap_s, self._round_trip_s or FIRST_GUESS_S)
         self._creep_s = min(MAX_CREEP_S, CREEP * refusal_s)
 
     def _rise(self, now: float) -> None:
