@@ -196,6 +196,19 @@ def shared(tmp_path: Path) -> Iterator[KernelEnd]:
         yield kernel
 
 
+def test_a_module_sees_the_id_in_the_data_and_each_trial_keeps_an_outcome_of_its_own(shared: KernelEnd) -> None:
+    answers = [packed({"outcomes": [["scored", [{"value": value}]]]}).hex() for value in (1.0, 2.0)]
+    # The first `<` in what the module gets is in the id, whichever of the two that is.
+    records = [
+        {"id": f"of trial {trial}", "record_id": f"<{answer}>", "output": "x"}
+        for trial, answer in enumerate(answers, 1)
+    ] + [{"id": f"<{answers[0]}>#{trial}", "record_id": f"<{answers[1]}>", "output": "x"} for trial in (1, 2)]
+    _, items = shared.score(records)
+    assert [payload for *_, payload in sorted(items, key=lambda item: item[1])] == [
+        [{"value": value}] for value in (1.0, 2.0, 2.0, 2.0)
+    ]
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answer=st.binary(min_size=1, max_size=200))
 def test_no_bytes_that_a_module_answers_break_the_host(answer: bytes, shared: KernelEnd) -> None:

@@ -21,7 +21,7 @@ from evalsi_wasm.aggregation import aggregated
 from evalsi_wasm.calls import Calls
 from evalsi_wasm.description import RECORD_TIMEOUT_S, Opened, open_evaluator
 from evalsi_wasm.module import AGGREGATE, PLAN, REDUCE
-from evalsi_wasm.request_body import Refused, field, records_in, refusal, seconds_in, wrong_body
+from evalsi_wasm.request_body import Refused, as_shown, field, records_in, refusal, seconds_in, wrong_body
 from evalsi_wasm.scoring import Job, Ways, in_thread
 from evalsi_wasm.wire import WINDOW, Wire
 
@@ -144,7 +144,7 @@ class PackSession:
     async def _score(self, request: RequestReceived) -> dict[str, Any]:
         opened = self._opened_of(field(request.body, "sessions", list))
         records = records_in(request.body)
-        packed = [pack(record) for record in records]
+        packed = _packed(records)
         counts: Counter[str] = Counter()
         for session, one in opened:
             job = self._job(request, session, one, records, packed)
@@ -159,7 +159,7 @@ class PackSession:
     async def _plan(self, request: RequestReceived) -> dict[str, Any]:
         session, opened = self._judging(request)
         records = records_in(request.body)
-        job = self._job(request, session, opened, records, [pack(record) for record in records])
+        job = self._job(request, session, opened, records, _packed(records))
         return {"plans": await job.plans()}
 
     async def _reduce(self, request: RequestReceived) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class PackSession:
         records, replies = records_in(request.body), field(request.body, "replies", list)
         if len(records) != len(replies) or not all(isinstance(one, list) for one in replies):
             raise wrong_body(f"{len(records)} records came with {len(replies)} lists of replies.")
-        job = self._job(request, session, opened, records, [pack(record) for record in records])
+        job = self._job(request, session, opened, records, _packed(records))
         return {"outcomes": await job.outcomes(replies)}
 
     async def _aggregate(self, request: RequestReceived) -> dict[str, Any]:
@@ -235,3 +235,7 @@ class PackSession:
             message = f"{found[1].table['name']} asks no judge, so there is nothing to plan."
             raise refusal("pack.not_supported", message, "Score with it.", "pack")
         return found
+
+
+def _packed(records: list[dict[str, Any]]) -> list[bytes]:
+    return [pack(as_shown(record)) for record in records]
