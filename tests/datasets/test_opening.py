@@ -15,6 +15,7 @@ from evalsi_datasets.plugin import COMPRESSIONS, FORMATS, evalsi_open_source
 from evalsi_kernel.errors import DatasetError, UsageError
 from evalsi_kernel.extensions.asking import open_source
 from evalsi_kernel.extensions.installed import load_extensions
+from tests.cli.running import EVALSI
 from tests.datasets.reading import drain, read
 from tests.datasets.reading import open_source as opened
 
@@ -288,7 +289,21 @@ def test_a_closed_standard_input_is_refused_when_it_is_opened() -> None:
         check=False,
     )
 
-    assert "standard input cannot be read: bad file descriptor" in ended.stderr
+    assert "standard input is closed, so there is no data in it." in ended.stderr
+
+
+def test_a_closed_standard_input_is_not_what_was_opened_in_its_place() -> None:
+    """The first that a process opens takes the number of its standard input where that is free."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" eval --data - --evaluators exact-match <&-', EVALSI],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "standard input is closed, so there is no data in it." in done.stderr
 
 
 LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "pyarrow", "datasets", "urllib.parse"}

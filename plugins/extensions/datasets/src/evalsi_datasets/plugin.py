@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from evalsi_kernel.errors import DatasetError, UsageError
@@ -34,6 +35,13 @@ def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
     if uri == "-":
         from .file_bytes import FileBytes
 
+        if sys.__stdin__ is None:
+            # Whatever was opened first has its number, 0, by now.
+            raise DatasetError(
+                "standard input is closed, so there is no data in it.",
+                "Send the data to it through a pipe, or name a file.",
+                code="dataset.unreadable",
+            )
         return _sniffed(FileBytes(0, "standard input"))
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri)
     if scheme is None:
