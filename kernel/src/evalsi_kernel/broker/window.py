@@ -127,8 +127,8 @@ class Window:
         self._learn(number)
         self._holds = hold_s > 0
         self._low_refusals += 1
-        is_first = number < self._last_of_burst + self.size  # They are refused sooner than any comes through.
-        is_part = is_first and self._low_refusals <= 2 + self.size * MOST_STRAY
+        # Some of the first are refused before any can come through.
+        is_part = number < self._last_of_burst + self.size and self._low_refusals <= 2 + self.size * MOST_STRAY
         if is_part or (not self._is_barren and self._is_tolerable()):
             self._calls += 1
             self._refusals += 1
@@ -145,7 +145,6 @@ class Window:
         self._tried, self._refused = in_flight if self._was_full else last_number - number + 1, 1
         self._calls_before, self._refusals_before = self._calls, self._refusals
         self._calls = self._refusals = self._low_refusals = 0
-        self._credit = 0.0
         self._last_of_burst = last_number
         self._fall(hold_s)
         self._creep = None
@@ -177,14 +176,12 @@ class Window:
             return
         calls = self._calls_before + self._tried
         loss = max(0.0, (self._refusals_before + self._refused) / calls - MARGIN * self._stray)
-        if hold_s and loss:
-            loss = max(loss, HELD)
+        loss = max(loss, HELD if hold_s and loss else 0.0)
         low = self._fell_from * (HALF if hold_s or loss > MOST_STRAY else LOW)
         self._ceiling = max(low, self._base * (1 - loss))
         self.size = max(1.0, min(low, let_through)) if self._was_full else low
         self._low_calls = max(LOW_CALLS, math.ceil(LOW_TRIPS * self.size)) if loss <= MOST_STRAY else 0
-        refusal_s = hold_s + 3 * max(self.gap_s, self._round_trip_s or FIRST_GUESS_S)
-        self._creep_s = min(MAX_CREEP_S, CREEP * refusal_s)
+        self._creep_s = min(MAX_CREEP_S, CREEP * (hold_s + 3 * max(self.gap_s, self._round_trip_s or FIRST_GUESS_S)))
 
     def _rise(self, now: float) -> None:
         step = min(1.0, self.size)  # One for each success: a window of them doubles it.
