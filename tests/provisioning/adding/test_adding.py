@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -62,6 +63,23 @@ def test_what_is_added_runs_under_its_full_name(project: Path, tmp_path: Path) -
     run = evalsi("eval", "--data", QA, "--evaluators", "acme/style/polite", cwd=project)
     assert run.code == 0, run.err
     assert "1.000" in run.out
+
+
+@pytest.mark.parametrize("word", ["{folder}", "../style"], ids=["absolute", "relative"])
+def test_a_path_is_shown_as_it_was_given_and_recorded_from_the_project(
+    word: str, project: Path, tmp_path: Path
+) -> None:
+    folder = write_pack(tmp_path / "style")
+    given = word.format(folder=folder)
+    done = evalsi("plugins", "add", "--no-start", given, cwd=project)
+    assert done.code == 0, done.err
+    assert f"\n  from {given}\n" in done.out
+    assert recorded(project)["acme/style"]["source"] == "../style"
+
+
+def test_a_path_that_is_not_there_is_told_without_a_way_there_and_back(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(PackError, match=f"^{re.escape(str(tmp_path / 'styel'))} is not there"):
+        added(tmp_path / "styel", project)
 
 
 def test_evalsi_lock_says_what_was_added_and_from_where(project: Path, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
 
 
 def _add(source: Source, project: Path, change: Change) -> str:
-    done = add(source, project, change.rules, partial(_settle, change=change), _note)
+    done = add(source, project, change.rules, partial(_settle, change=change, place=source.shown), _note)
     if done.before is None:
         return f"added {done.pack.name} {done.pack.version}; {NAME} records it"
     if not done.differences:
@@ -192,10 +192,10 @@ def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
     return _add(Source(entry.origin, entry.source, name=name, options=entry.options), project, change)
 
 
-def _settle(proposal: Proposal, *, change: Change) -> None:
+def _settle(proposal: Proposal, *, change: Change, place: str) -> None:
     """Show what a pack may do, and have it granted: by the flag, by the project's earlier word, or by a person."""
     pack = proposal.pack
-    for line in _lines(proposal):
+    for line in _lines(proposal, place or proposal.entry.source):
         print(line)
     needed = needs_grant(proposal)
     missing = [kind for kind in needed if kind not in (change.grant or ())]
@@ -211,9 +211,9 @@ def _settle(proposal: Proposal, *, change: Change) -> None:
     )
 
 
-def _lines(proposal: Proposal) -> list[str]:
+def _lines(proposal: Proposal, place: str) -> list[str]:
     pack = proposal.pack
-    lines = [f"{pack.name} {pack.version} ({pack.summary})", f"  from {proposal.entry.source}"]
+    lines = [f"{pack.name} {pack.version} ({pack.summary})", f"  from {place}"]
     lines += [f"  {one.name}@{one.version}  {one.summary}" for one in pack.evaluators]
     lines += [f"  changed: {line}" for line in proposal.differences]
     rows = list(shown(permissions_of(pack), pack, this_host()))

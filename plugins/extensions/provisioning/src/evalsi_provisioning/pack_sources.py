@@ -36,6 +36,7 @@ class Source(NamedTuple):
         sha256: what an index says of it; "" where nobody says.
         name: of the pack, as an index has it; "" elsewhere.
         options: how a service is reached, as `attaching` has it.
+        shown: how its user knows it, where that is not its place.
     """
 
     origin: str
@@ -43,6 +44,7 @@ class Source(NamedTuple):
     sha256: str = ""
     name: str = ""
     options: Mapping[str, str] = MappingProxyType({})
+    shown: str = ""
 
 
 class Artifact(NamedTuple):
@@ -69,8 +71,9 @@ def source_of(word: str, project: Path, index: str | None) -> Source:
     if is_url(word):
         return Source("url", word)
     if word.startswith(_PATH_STARTS) or is_archive(word):
-        path = os.path.abspath(os.path.expanduser(word))
-        return Source("path", Path(os.path.relpath(path, project)).as_posix())
+        named = os.path.expanduser(word)
+        place = Path(os.path.relpath(os.path.abspath(named), project)).as_posix()
+        return Source("path", place, shown=named if os.path.isabs(named) else "")
     if not _NAME.fullmatch(word):
         raise UsageError(
             f'"{word}" is neither a pack\'s name nor a path nor an address.',
@@ -108,7 +111,7 @@ def obtain(source: Source, project: Path, folder: Path) -> Artifact:
         path = folder / name
         fetch(source.place, path)
     else:
-        path = project / source.place
+        path = Path(os.path.abspath(project / source.place))
         if not path.exists():
             raise PackError(f"{path} is not there.", "Check the path.", code="pack.source")
         if not path.is_dir() and not is_archive(path.name):
