@@ -51,6 +51,12 @@ def test_evalsi_home_moves_both_and_evalsi_cache_dir_wins_over_it(bare: Path, mo
     assert cache_dir() == Path.cwd() / "here"
 
 
+def test_a_relative_home_holds_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "mine")
+    assert (home_dir(), cache_dir()) == (tmp_path / "mine/.local/share/evalsi", tmp_path / "mine/.cache/evalsi")
+
+
 def test_a_user_without_a_home_folder_is_told_which_variable_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)

@@ -84,3 +84,30 @@ def test_uv_gets_the_users_index_and_nothing_that_would_change_what_is_installed
     kept = ("PATH", "HTTPS_PROXY", "UV_DEFAULT_INDEX", "UV_INDEX_COMPANY_PASSWORD", "UV_CACHE_DIR")
     own = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
     assert child == {name: host[name] for name in kept} | own
+
+
+def test_a_relative_folder_is_the_same_for_uv_which_is_run_in_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    child = child_variables({"HOME": "home", "UV_CACHE_DIR": "cache", "UV_CONFIG_FILE": "uv.toml"})
+    named = {name: child[name] for name in ("HOME", "UV_CACHE_DIR", "UV_CONFIG_FILE")}
+    assert named == {
+        "HOME": str(tmp_path / "home"),
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_CONFIG_FILE": str(tmp_path / "uv.toml"),
+    }
+
+
+def test_an_environment_is_built_under_a_relative_home(
+    make_pack: MakePack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = make_pack("msgpack", "words")
+    monkeypatch.delenv("EVALSI_CACHE_DIR")
+    for name in ("EVALSI_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "home")
+    environment = ensure_environment(pack, "tiny")
+    assert environment.python.is_relative_to(tmp_path / "home")
+    assert says(environment.python, "import words; print(words.RED)") == "red"

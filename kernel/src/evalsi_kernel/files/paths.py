@@ -85,7 +85,7 @@ def _xdg(variable: str, fallback: str) -> Path:
 
 def _user_home() -> Path:
     try:
-        return Path.home()
+        return Path.home().absolute()
     except RuntimeError as error:
         raise ConfigError(
             "This user has no home folder, so there is no place for the cache and for packs.",

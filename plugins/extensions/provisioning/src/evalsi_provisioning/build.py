@@ -51,6 +51,8 @@ PASSED_TO_UV = (
     *("UV_HTTP_", "UV_KEYRING_PROVIDER", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_INSECURE_HOST"),
     *("UV_REQUEST_TIMEOUT", "UV_LOCK_TIMEOUT"),
 )
+# Which hold from the user's folder, where uv is not run.
+_PATHS = ("HOME", "UV_CACHE_DIR", "UV_CONFIG_FILE")
 
 
 class Builder:
@@ -294,6 +296,7 @@ def child_variables(host: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value for name, value in host.items() if name.startswith(PASSED_TO_UV) or not name.startswith(dropped)
     }
+    kept |= {name: os.path.abspath(kept[name]) for name in _PATHS if kept.get(name)}
     return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
 
 
