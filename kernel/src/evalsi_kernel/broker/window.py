@@ -145,7 +145,7 @@ class Window:
         self._tried, self._refused = in_flight if self._was_full else last_number - number + 1, 1
         self._calls_before, self._refusals_before = self._calls, self._refusals
         self._calls = self._refusals = self._low_refusals = 0
-        self._last_of_burst = last_number
+        self._last_of_burst, self._credit = last_number, 0.0
         self._fall(hold_s)
         self._creep = None
         return True
