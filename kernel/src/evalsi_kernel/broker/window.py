@@ -19,22 +19,22 @@ FIRST_GUESS_S = 1.0
 """The round trip, until one was seen."""
 SMOOTHING = 0.1
 """The weight of the newest round trip in the usual one."""
+# The share of calls that may be refused without a fall, where no refusal holds the others up.
 TOLERATED = 0.02
-"""The share of calls that may be refused without a fall, where no refusal holds the others up."""
+# So many times the share that is refused whatever we do is tolerated besides, as it is known roughly.
 MARGIN = 1.3
-"""So many times the share that is refused whatever we do is tolerated besides, as it is known roughly."""
+# What is tolerated of so many round trips may come all at once; a window counts as so many calls at least.
 TRIPS, FEWEST = 10, 4
-"""What is tolerated of so many round trips may come all at once; a window counts as so many calls at least."""
+# To what the window falls: the latter where more than MOST_STRAY are refused or a refusal holds all up.
 LOW, HALF = 0.7, 0.5
-"""To what the window falls: the latter where more than `MOST_STRAY` are refused or a refusal holds all up."""
+# It then stays low for so many round trips, and calls at least, to see whether fewer are refused.
 LOW_TRIPS, LOW_CALLS = 2, 8
-"""It then stays low for so many round trips, and calls at least, to see whether fewer are refused."""
+# Where a larger share is refused, there are too many calls for sure.
 MOST_STRAY = 1 / 8
-"""Where a larger share is refused, there are too many calls for sure."""
+# What was known of the share that is refused whatever we do weighs as much as so many calls.
 LEARNT_CALLS = 20
-"""What was known of the share that is refused whatever we do weighs as much as so many calls."""
+# The least that the provider is then taken to take less, where a refusal holds all up.
 HELD = 0.03
-"""The least that the provider is then taken to take less, where a refusal holds all up."""
 
 
 class Window:
