@@ -11,6 +11,7 @@ import pytest
 from evalsi_reports.changes import Changes
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import read_report
+from tests.reports.comparer import COMPARER
 from tests.reports.results_files import changed, evaluation, run, write
 
 Change = Callable[[dict[str, Any]], None]
@@ -23,7 +24,7 @@ def compare(tmp_path: Path) -> Callable[..., Changes]:
     def compare(whole: dict[str, Any], change: Change) -> Changes:
         now = write(tmp_path / "now.json", whole)
         before = write(tmp_path / "main.json", changed(whole, change))
-        found = read_report(now, redaction=Redaction(), baseline=before).changes
+        found = read_report(now, redaction=Redaction(), baseline=before, compare=COMPARER).changes
         assert found is not None
         return found
 
@@ -67,14 +68,35 @@ def test_many_flips_are_a_clear_change(compare: Callable[..., Changes]) -> None:
 
 
 # Student's t takes records of one cluster for independent ones, and called their change clear.
-def test_of_records_in_clusters_no_change_is_called_clear(compare: Callable[..., Changes]) -> None:
+def test_records_in_clusters_change_by_their_clusters(compare: Callable[..., Changes]) -> None:
     ids = {f"ferry-{number:04d}" for number in range(5, 101, 5) if number % 11 != 3}
     whole = evaluation(100)
     whole["manifest"]["summary"]["cluster_by"] = "customer"
+    for record in whole["records"]:
+        record["metadata"]["customer"] = "one" if record["id"] in ids else "another"
     found = compare(whole, passing(ids, True))
-    assert (found.metrics[0].low, found.metrics[0].is_clear) == (None, False)
-    assert found.metrics[0].lost
-    assert "Records are clustered by customer: `evalsi compare` says which differences are no chance." in found.notes
+    assert not found.metrics[0].is_clear
+    assert len(found.metrics[0].lost) == len(ids)
+    assert found.notes == ("Records are clustered by customer, as in both files.",)
+
+
+def test_where_only_one_file_has_clusters_records_count_one_by_one_which_is_said(
+    compare: Callable[..., Changes],
+) -> None:
+    def clustered(whole: dict[str, Any]) -> None:
+        whole["manifest"]["summary"]["cluster_by"] = "customer"
+
+    assert compare(evaluation(20), clustered).notes == (
+        "Records count one by one here, and were clustered in the baseline by customer.",
+    )
+
+
+def test_what_cannot_be_judged_is_told_with_its_reason(compare: Callable[..., Changes]) -> None:
+    whole = evaluation(20)
+    whole["manifest"]["summary"]["cluster_by"] = "customer"
+    found = compare(whole, lambda whole: None)
+    assert [(one.is_clear, one.paired) for one in found.metrics] == [(False, 0)] * 3
+    assert "has no text or number 'customer' in its metadata to cluster by." in found.notes[0]
 
 
 def test_trials_of_a_record_count_as_one_pair(compare: Callable[..., Changes]) -> None:
@@ -132,7 +154,7 @@ def test_data_that_differ_in_answers_alone_are_the_same(tmp_path: Path, redactio
     notes = []
     for change in (answered, asked_otherwise):
         before = write(tmp_path / "main.json", changed(run(20), change))
-        found = read_report(now, redaction=redaction, baseline=before).changes
+        found = read_report(now, redaction=redaction, baseline=before, compare=COMPARER).changes
         assert found is not None
         notes.append(found.notes)
     assert notes == [(), ("The data are not the same as the baseline's.",)]

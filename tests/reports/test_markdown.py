@@ -11,6 +11,7 @@ from evalsi_reports.markdown_page import markdown_page
 from evalsi_reports.markdown_text import code, fenced, in_html, plain
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import read_report
+from tests.reports.comparer import COMPARER
 from tests.reports.results_files import changed, evaluation, gate_of, run, summary_of, write
 
 
@@ -20,7 +21,7 @@ def test_a_run_of_very_much_stays_below_60_kb(tmp_path: Path) -> None:
     whole["summaries"] += [summary_of(f"{long}{number}", "e", "number", [0.5, 0.7]) for number in range(400)]
     whole["gates"] = [gate_of(f"{long}{number}", "fail", min=0.9, reason=long * 3) for number in range(400)]
     path = write(tmp_path / "results.json", whole)
-    report = read_report(path, redaction=Redaction(), baseline=path, worst_count=200)
+    report = read_report(path, redaction=Redaction(), baseline=path, compare=COMPARER, worst_count=200)
     page = markdown_page(report)
     assert len(page.encode()) < 60_000
     assert "did not fit here" in page

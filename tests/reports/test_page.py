@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from evalsi_reports.html_page import html_page
 from evalsi_reports.redaction import Redaction
 from evalsi_reports.report import read_report
+from tests.reports.comparer import COMPARER
 from tests.reports.pages import PHONE, browser, chromium, opened
 from tests.reports.results_files import changed, run, write
 
@@ -32,7 +33,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = run(RECORDS)
     results = write(folder / "results.json", whole)
     baseline = write(folder / "main.json", changed(whole, lambda one: one["results"].reverse()))
-    report = read_report(results, redaction=Redaction(), baseline=baseline)
+    report = read_report(results, redaction=Redaction(), baseline=baseline, compare=COMPARER)
     path = folder / "report.html"
     path.write_text(html_page(report), "utf-8")
     return path

@@ -137,3 +137,35 @@ def test_a_dataset_has_a_name_and_a_place(tmp_path: Path) -> None:
     assert (unnamed.code, unnamed.out) == (2, "")
     assert "--dataset is ''" in unnamed.err
     assert "There is no folder" in promote(tmp_path, results, FAILED, dataset="absent/regressions").err
+
+
+def test_a_dataset_with_other_columns_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    """A spec maps its columns, and would find no input in what was added."""
+    ran(tmp_path, Kenya="Mombasa")
+    there = '{"id": "z", "question": "What is the capital of Peru?", "answer": "Lima"}\n'
+    (tmp_path / "regressions.jsonl").write_text(there)
+    done = promote(tmp_path, "capitals-1", FAILED)
+    assert (done.code, done.out) == (1, "")
+    assert "regressions.jsonl holds question and answer in place of input" in done.err
+    assert (tmp_path / "regressions.jsonl").read_text() == there
+
+
+@pytest.mark.parametrize(
+    ("there", "is_told"),
+    [
+        ({"input": "?", "answer": "Lima"}, True),
+        ({"input": "?", "reference": "Lima", "topic": "towns"}, False),
+        ({"input": "?"}, False),
+        ({"reference": "Lima"}, False),
+    ],
+)
+def test_a_dataset_whose_references_may_have_another_name_gets_a_note(
+    there: dict[str, str], is_told: bool, tmp_path: Path
+) -> None:
+    ran(tmp_path, Kenya="Mombasa")
+    (tmp_path / "regressions.jsonl").write_text(json.dumps({"id": "z", **there}) + "\n")
+    done = promote(tmp_path, "capitals-1", FAILED)
+    assert done.code == 0
+    assert ("note: nothing in regressions.jsonl had a reference before, but answer: " in done.err) is is_told
+    assert len(rows(tmp_path)) == 2
+    assert done.err == "" or is_told

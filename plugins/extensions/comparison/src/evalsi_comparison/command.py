@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
@@ -16,9 +17,9 @@ from evalsi_kernel.files.output_check import check_output
 from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.runs.run_folder import RUNS, all_runs
 
-from .comparison import Comparison, Wanted, compare
+from .comparison import Comparison, Wanted, compare, compare_any
 from .difference import Settings
-from .json_report import json_report
+from .json_report import differences, json_report
 from .regression import parse_watched
 from .text_report import markdown_report, text_report
 
@@ -74,6 +75,21 @@ class Compare:
                 file.write(f"{self._report(found, form).rstrip()}\n".encode())
         print(self._report(found, options.format))
         return REGRESSED if found.failed else OK
+
+    def differences(self, base: Path, candidate: Path) -> dict[str, Any]:
+        """What is said of two files without any flag, for `evalsi report --baseline`, which says the same.
+
+        Args:
+            base, candidate: paths of results files, which may be the same.
+
+        Returns:
+            `metrics`, each as in the JSON of a comparison and with the ids of its records that changed, and
+            `cluster_by`.
+
+        Raises:
+            ConfigError: as `compare` raises.
+        """
+        return differences(compare_any(Wanted(base, candidate, limit=0)))
 
     def _report(self, found: Comparison, form: str) -> str:
         if form == "html":

@@ -121,6 +121,11 @@ def compare(wanted: Wanted) -> Comparison:
         ConfigError: a file is no results file, is cut off or newer; or the runs have no metric or no record in common.
     """
     _refuse_one_file(wanted)
+    return compare_any(wanted)
+
+
+def compare_any(wanted: Wanted) -> Comparison:
+    """Compare two results files, which may be one and the same; raises as `compare` does."""
     lines = ResultsLines(wanted.base), ResultsLines(wanted.candidate)
     metrics = _metrics(*lines)
     require_metrics("--metric", wanted.metrics, metrics.common, metrics.lone)
@@ -271,11 +276,12 @@ def _notes_on_clusters(found: Comparison, base: Side, candidate: Side) -> Iterat
 
 def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[str]:
     records = found.records
-    hashes = [str((side.manifest.get("dataset") or {}).get("sha256") or "") for side in (base, candidate)]
+    datasets = [one if isinstance(one := side.manifest.get("dataset"), dict) else {} for side in (base, candidate)]
+    hashes = [str(one.get("sha256") or "") for one in datasets]
     # Answers that were recorded are a part of the data, so another hash alone says little; it stands among the changes.
     unlike = records.only_base + records.only_candidate + len(records.input_differs) + len(records.reference_differs)
     if unlike and all(hashes) and hashes[0] != hashes[1]:
-        sources = [str((side.manifest.get("dataset") or {}).get("source") or "") for side in (base, candidate)]
+        sources = [str(one.get("source") or "") for one in datasets]
         yield f"The data differ: {sources[0]} ({hashes[0][:12]}) and {sources[1]} ({hashes[1][:12]})."
     for name, count in (("base", records.only_base), ("candidate", records.only_candidate)):
         if count:

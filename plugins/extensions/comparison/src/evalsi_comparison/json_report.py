@@ -36,6 +36,22 @@ def json_report(found: Comparison) -> dict[str, Any]:
     }
 
 
+def differences(found: Comparison) -> dict[str, Any]:
+    """What the comparison says of each metric as JSON values, with the ids of all records that changed."""
+    alpha = found.settings.alpha
+    return {
+        "cluster_by": found.cluster_by,
+        "metrics": [
+            {
+                **difference_dict(one, alpha),
+                "lost_ids": [flip.record_id for flip in one.flips[: one.lost]],
+                "won_ids": [flip.record_id for flip in one.flips[one.lost :]],
+            }
+            for one in found.differences
+        ],
+    }
+
+
 def _changed(found: Comparison, one: Difference) -> dict[str, Any]:
     lost, won = found.flips_of(one)
     return {"lost": [_flip(found, flip) for flip in lost], "won": [_flip(found, flip) for flip in won]}

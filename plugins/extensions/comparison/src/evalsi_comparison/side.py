@@ -268,10 +268,10 @@ class Side:
 
 def summaries_of(lines: ResultsLines) -> dict[str, Mapping[str, Any]]:
     """The summaries of a file by metric; raises `ConfigError` where one is none."""
-    needed = {"metric", "evaluator", "kind"}
+    needed = ("evaluator", "kind", "metric")
     summaries = lines.head["summaries"]
-    if not all(isinstance(one, dict) and needed <= one.keys() for one in summaries):
-        raise lines.damaged("one of its summaries", ValueError(f"it lacks one of {', '.join(sorted(needed))}"))
+    if not all(isinstance(one, dict) and all(isinstance(one.get(name), str) for name in needed) for one in summaries):
+        raise lines.damaged("one of its summaries", ValueError(f"it lacks one of {', '.join(needed)}"))
     return {one["metric"]: one for one in summaries}
 
 

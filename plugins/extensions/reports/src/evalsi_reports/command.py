@@ -14,6 +14,7 @@ from evalsi_kernel.errors import UsageError
 from .figures import size
 from .html_page import html_page
 from .json_digest import json_digest
+from .judged import comparer
 from .junit import junit
 from .markdown_page import markdown_page
 from .named_results import results_named
@@ -91,6 +92,7 @@ class Report:
             options.results,
             redaction=redaction,
             baseline=options.baseline,
+            compare=None if options.baseline is None else comparer(self._toolkit),
             worst_count=options.worst,
             title=options.title,
             all_rows=needs_all,

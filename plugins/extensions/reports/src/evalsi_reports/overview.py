@@ -308,7 +308,7 @@ def _change_row(change: Change) -> dict[str, Any]:
     word = "clear" if change.is_clear else "may be chance"
     if not change.difference:
         word = "the same"
-    elif change.low is None:
+    elif change.low is None and not change.is_clear:
         word = "no interval"
     return {
         "name": metric.name,

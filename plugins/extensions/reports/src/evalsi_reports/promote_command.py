@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from evalsi_kernel.extensions.asking import condition_language
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.files.output_check import check_output
 from evalsi_kernel.files.whole_file import whole_file
+from evalsi_kernel.records.mapping import FIELDS
 
 from .named_results import results_named
 from .promotion import VARIABLES, promotion
@@ -25,6 +26,7 @@ from .results import Results
 
 OK = 0
 _END = ".jsonl"
+_SHOWN = 5
 
 
 class Promote:
@@ -54,6 +56,12 @@ class Promote:
         if merged.added:
             with whole_file(path) as file:
                 file.write(merged.content)
+        if merged.others and not options.quiet:
+            print(
+                f"note: nothing in {path} had a reference before, but {merged.others}: where a spec maps a column to "
+                "reference, what was added has none",
+                file=sys.stderr,
+            )
         if found.open and not options.quiet:
             print(
                 f"note: the condition says nothing of {found.open} of {found.answers} answers, which are left out: "
@@ -78,11 +86,13 @@ class Merged(NamedTuple):
         content: of its file.
         added: how many rows are new.
         known: how many were in it before.
+        others: columns that may hold what is the reference of the new rows, which no row had before; "" for none.
     """
 
     content: bytes
     added: int
     known: int
+    others: str
 
 
 def merge(path: Path, rows: Iterable[Mapping[str, Any]], source: str) -> Merged:
@@ -94,13 +104,15 @@ def merge(path: Path, rows: Iterable[Mapping[str, Any]], source: str) -> Merged:
         source: the run that they come from.
 
     Raises:
-        ConfigError: the file cannot be read, or a line of it is no JSON object.
+        ConfigError: the file cannot be read, a line of it is no JSON object, or it holds inputs under another name.
     """
     try:
         before = path.read_bytes() if path.exists() else b""
-        inputs = {str(row["id"]): row.get("input") for row in _rows(before) if "id" in row}
+        there = list(_rows(before))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} is no dataset that can be added to: {error}.", "Name another one.") from error
+    inputs = {str(row["id"]): row.get("input") for row in there if "id" in row}
+    added: list[Mapping[str, Any]] = []
     lines, known = [before if before.endswith(b"\n") or not before else before + b"\n"], 0
     for row in rows:
         row_id = row["id"] if inputs.get(row["id"], row.get("input")) == row.get("input") else f"{row['id']}@{source}"
@@ -108,8 +120,23 @@ def merge(path: Path, rows: Iterable[Mapping[str, Any]], source: str) -> Merged:
             known += 1
         else:
             inputs[row_id] = row.get("input")
+            added.append(row)
             lines.append(json.dumps({**row, "id": row_id}, ensure_ascii=False).encode() + b"\n")
-    return Merged(b"".join(lines), len(lines) - 1, known)
+    if others := _in_place_of("input", there, added):
+        raise ConfigError(
+            f"{path} holds {others} in place of input, and a run could not read both: a record that is added has the "
+            "fields of a record.",
+            f"Name another dataset, or rename the columns of this one to {', '.join(FIELDS[:4])} first.",
+        )
+    return Merged(b"".join(lines), len(added), known, _in_place_of("reference", there, added))
+
+
+def _in_place_of(field: str, there: Iterable[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> str:
+    """The columns that may hold this field of new rows where no row there has it; "" where none is in question."""
+    if not any(field in row for row in added) or any(row.get(field) is not None for row in there):
+        return ""
+    *before, last = list(dict.fromkeys(name for row in there for name in row if name not in FIELDS))[:_SHOWN] or [""]
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _rows(content: bytes) -> Iterable[Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from .details import Details, read_details
 from .folding import Folded, fold
 from .gate_words import Gate, gates_of
 from .headline import Headline, headline_of
+from .judged import Comparer, judged
 from .metrics import Metric, metric_of, metrics_of
 from .ranking import badness, order, worst
 from .redaction import Redaction
@@ -85,6 +86,7 @@ def read_report(
     *,
     redaction: Redaction,
     baseline: Path | None = None,
+    compare: Comparer | None = None,
     worst_count: int = 10,
     title: str | None = None,
     all_rows: bool = True,
@@ -95,6 +97,7 @@ def read_report(
         path: of the results file.
         redaction: what of it is withheld.
         baseline: of another results file; None without one.
+        compare: judges what changed since; without one nothing is called clear.
         worst_count: how many records to show first, 0 or more.
         title: of the report; None takes the run's name, or that of its data.
         all_rows: whether texts beyond those of the worst rows are wanted.
@@ -112,7 +115,7 @@ def read_report(
     if baseline is not None:
         before = fold(Results(baseline, Redaction()))
         is_other = asks_otherwise(folded.head, path, before.head, baseline)
-        changes = changes_of(folded, metrics, before, of_other_data=is_other)
+        changes = changes_of(folded, metrics, before, judged(baseline, path, compare), of_other_data=is_other)
     baseline_name = "" if baseline is None else one_line(baseline.name)
     lowest = worst(bad, folded.rows, worst_count)
     shown = order(bad)[:MAX_ROWS] if all_rows else lowest
