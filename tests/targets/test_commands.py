@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Generated, Target
 from tests.processes import still_running
@@ -266,3 +267,42 @@ def test_variables_that_only_look_secret_are_taken() -> None:
     assert (
         problems("command", command="a", env={"MAX_TOKENS": "5", "TOKENIZERS_PARALLELISM": "false", "KEYS": "1"}) == []
     )
+
+
+SLOW = """\
+import json, sys, time
+time.sleep(1)
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(json.dumps({"id": asked["id"], "output": asked["input"]}), flush=True)
+"""
+
+
+def test_what_the_start_of_a_process_in_lines_takes_is_not_the_time_of_a_call(tmp_path: Path) -> None:
+    """It does not say when it has started; it begins to read then."""
+
+    async def used(target: Target) -> tuple[list[Generated], Generated]:
+        return await asyncio.gather(*(ask(target, f"{number}") for number in range(20))), await ask(target, "later")
+
+    made, later = with_target("command", tmp_path, used, command=[sys.executable, "-c", SLOW], mode="lines")
+    assert [one.output for one in made] == [f"{number}" for number in range(20)]
+    assert min(one.waited_s for one in made) >= 1
+    assert later.waited_s == 0
+
+
+def test_one_that_dies_before_it_reads_holds_nobody_up(tmp_path: Path) -> None:
+    async def used(target: Target) -> list[ProviderError]:
+        return await asyncio.gather(*(failure(ask_until_settled(target, f"{number}")) for number in range(5)))
+
+    failed = with_target("command", tmp_path, used, command=script("import sys; sys.exit(3)"), mode="lines")
+    assert all("ended with exit code 3" in one.error.message for one in failed)
+    assert any(one.is_final for one in failed)
+
+
+def test_one_that_never_reads_fails_each_call_in_time(tmp_path: Path) -> None:
+    async def used(target: Target) -> list[ProviderError]:
+        return await asyncio.gather(*(failure(ask_until_settled(target, f"{number}")) for number in range(3)))
+
+    code = "import time; time.sleep(600)"
+    failed = with_target("command", tmp_path, used, command=script(code), mode="lines", timeout_s=0.2)
+    assert {one.error.code for one in failed} == {"target.timeout"}

@@ -71,6 +71,7 @@ class Generated(NamedTuple):
             was made at another time than now, which is what evaluators see; what is booked is `tokens` and `cost_usd`.
         metadata: what else is worth keeping, such as why the reply ended; it joins the record's metadata.
         fallback: which of the target's fallbacks answered, from 1; 0 where the target itself did.
+        waited_s: how much of the call passed before the target had started, which is none of the call's time.
     """
 
     output: Any
@@ -80,6 +81,7 @@ class Generated(NamedTuple):
     fields: Mapping[str, Any] = NOTHING_ELSE
     metadata: Mapping[str, Any] = NOTHING_ELSE
     fallback: int = 0
+    waited_s: float = 0.0
 
 
 class Bounds(NamedTuple):
@@ -93,7 +95,6 @@ class Target(Protocol):
     """What is evaluated. It retries nothing and keeps no pace: the run does.
 
     One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them.
-    One that must start before it can answer has `ready` too, which is awaited before each call and is none of its time.
 
     Attributes:
         identity: what tells this target from another, options that change its answers included; it enters results and

@@ -82,7 +82,6 @@ class Generation:
         on_answer: Callable[[int, dict[str, Any]], Awaitable[None]],
     ) -> None:
         self._target = target
-        self._ready: Callable[[], Awaitable[None]] | None = getattr(target, "ready", None)
         self._caller = caller
         self._items = items
         self._progress = progress
@@ -142,14 +141,12 @@ class Generation:
     async def _timed(self, given: TargetInput, task: asyncio.Task[Any]) -> _Timed:
         loop = asyncio.get_running_loop()
         self._waiting.discard(task)
+        started = loop.time()
         try:
-            if self._ready is not None:
-                await self._ready()
-            started = loop.time()
             made = await self._target.generate(given)
         except ProviderError:
             if self._halt:
                 task.cancel()  # Another try would be another call.
             self._waiting.add(task)
             raise
-        return _Timed(made, (loop.time() - started) * 1000)
+        return _Timed(made, (loop.time() - started - made.waited_s) * 1000)

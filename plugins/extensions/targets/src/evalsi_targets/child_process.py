@@ -6,9 +6,12 @@ It must not know what it says.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
+import struct
 import sys
+import termios
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -68,6 +71,16 @@ class ChildProcess(asyncio.SubprocessProtocol):
         assert isinstance(pipe, asyncio.WriteTransport)
         if not pipe.is_closing():
             pipe.write(data)
+
+    def unread_bytes(self) -> int:
+        """How much of what was written it has not begun to read; 0 where the system does not say."""
+        pipe = self._transport.get_pipe_transport(0)
+        assert isinstance(pipe, asyncio.WriteTransport)
+        try:
+            told = fcntl.ioctl(pipe.get_extra_info("pipe"), termios.FIONREAD, bytes(4))
+        except (OSError, ValueError):
+            return 0
+        return int(struct.unpack("i", told)[0]) + pipe.get_write_buffer_size()
 
     def end_input(self) -> None:
         """Close its stdin once all is written."""

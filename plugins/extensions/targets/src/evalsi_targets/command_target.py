@@ -157,7 +157,8 @@ class CommandInLines(Command):
         """Ask it once."""
         record = plain(given.record)
         asked = {"record": record} if self.options.input == "json" else {"input": value_at(record, "input")}
-        answer = await self._process.ask((record["id"], given.trial), {**asked, "trial": given.trial})
+        key = (record["id"], given.trial)
+        answer, waited_s = await self._process.ask(key, {**asked, "trial": given.trial})
         if answer.get("error") is not None:
             said = on_one_line(as_text(answer["error"])).rstrip(".")
             raise ProviderError("target.failed", f"{self.whose} says: {said}.", "Mend the command.")
@@ -168,7 +169,7 @@ class CommandInLines(Command):
                 f"{self.whose} answered without output, only with {on_one_line(names)}.",
                 "Have it give output.",
             )
-        return generated(answer, self.whose)
+        return generated(answer, self.whose)._replace(waited_s=waited_s)
 
     async def close(self) -> None:
         """End its process."""

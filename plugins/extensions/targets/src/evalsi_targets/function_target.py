@@ -83,18 +83,15 @@ class FunctionTarget:
         """Unknown: a function does not say beforehand what it takes."""
         return Bounds()
 
-    async def ready(self) -> None:
-        """Have its process started, so that no call takes the time that its imports do."""
-        await self._process.ready()
-
     async def generate(self, given: TargetInput) -> Generated:
         """Call it once."""
         key = (given.record["id"], given.trial)
-        answer = await self._process.ask(key, {"record": plain(given.record), "trial": given.trial})
+        answer, waited_s = await self._process.ask(key, {"record": plain(given.record), "trial": given.trial})
         if answer.get("error") is not None:
             raise _raised(self._whose, answer["error"])
         returned = answer["returned"]
-        return generated(returned if is_answer(returned) else {"output": returned}, self._whose)
+        made = generated(returned if is_answer(returned) else {"output": returned}, self._whose)
+        return made._replace(waited_s=waited_s)
 
     async def close(self) -> None:
         """End its process."""

@@ -16,6 +16,7 @@ from .line_stream import LineStream, TooLong
 from .quoting import excerpt, last_lines
 
 MAX_LINE_BYTES = 32 * 2**20
+_LOOK_S = 0.002
 
 
 class Asked(NamedTuple):
@@ -47,6 +48,8 @@ class Life:
     Attributes:
         waiting: the calls in flight, by their ids.
         ready: what its first line says; None where it ended before it wrote one.
+        up: done once it has started, or will not: it tells so with its first line, or else begins to read.
+        up_s: when it had, by the loop's clock, as far as that can be seen.
         is_over: nothing can be asked of it any more.
         answers: how many calls it has answered.
     """
@@ -54,6 +57,8 @@ class Life:
     def __init__(self, on_broken: Callable[[Life, list[Asked], str], None], *, tells_ready: bool) -> None:
         self.waiting: dict[str, Asked] = {}
         self.ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
+        self.up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.up_s = 0.0
         self.is_over = False
         self.answers = 0
         self._on_broken = on_broken
@@ -67,17 +72,26 @@ class Life:
         self._child = await leash.start(program, self._take, is_echoed=True)
         self._child.gone.add_done_callback(self._ended)
 
+    @property
+    def is_unasked(self) -> bool:
+        """Whether nothing was asked of it."""
+        return not self._number
+
     def ask(self, body: Mapping[str, Any], asked: Asked) -> str:
         """Write a call; returns its id."""
         self._number += 1
         number = str(self._number)
         self.waiting[number] = asked
-        self._child.write(json.dumps({"id": number, **body}, ensure_ascii=False).encode() + b"\n")
+        line = json.dumps({"id": number, **body}, ensure_ascii=False).encode() + b"\n"
+        self._child.write(line)
+        if not self.up.done() and self._number == 1:
+            self._look(len(line))
         return number
 
     def over(self) -> list[Asked]:
         """End it at once; returns the calls that were in flight."""
         self.is_over = True
+        self._is_up()
         asked = list(self.waiting.values())
         self.waiting.clear()
         self._child.kill()
@@ -86,6 +100,7 @@ class Life:
     async def stop(self) -> None:
         """Let it leave, and end it where it does not."""
         self.is_over = True
+        self._is_up()
         self.waiting.clear()
         # Who broke a call off may be gone from those that wait, and the process still works on it.
         await self._child.stop(is_busy=self.answers < self._number)
@@ -117,15 +132,32 @@ class Life:
             self._break(f"wrote a line to stdout that is no answer: {excerpt(line)}")
             return
         if self._tells_ready and not self.ready.done():
+            self.up_s = asyncio.get_running_loop().time()
+            self._is_up()
             self.ready.set_result(value)
             return
         asked = self.waiting.pop(str(value.pop("id", "")), None)
         if asked is None:
             self._break(f"wrote an answer to no call that waits for one: {excerpt(line)}")
             return
+        self._is_up()
         self.answers += 1
         if not asked.answer.done():
             asked.answer.set_result(value)
+
+    def _look(self, sent_bytes: int) -> None:
+        """See whether it has begun to read its first line, now and again; until then it starts."""
+        if self.up.done():
+            return
+        self.up_s = asyncio.get_running_loop().time()
+        if self._child.unread_bytes() < sent_bytes:
+            self._is_up()
+        else:
+            asyncio.get_running_loop().call_later(_LOOK_S, self._look, sent_bytes)
+
+    def _is_up(self) -> None:
+        if not self.up.done():
+            self.up.set_result(None)
 
     def _ended(self, _: asyncio.Future[int]) -> None:
         if not self.ready.done():

@@ -41,6 +41,18 @@ class LineSettings(NamedTuple):
     mend: str
 
 
+class Answered(NamedTuple):
+    """What a call brought.
+
+    Args:
+        answer: of the process, without an id.
+        waited_s: how much of the call passed before the process had started.
+    """
+
+    answer: dict[str, Any]
+    waited_s: float
+
+
 class LineProcess:
     """The process.
 
@@ -66,7 +78,7 @@ class LineProcess:
         self._breaks = 0
         self._has_answered = False
 
-    async def ask(self, key: Hashable, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def ask(self, key: Hashable, body: Mapping[str, Any]) -> Answered:
         """The answer to a call.
 
         Args:
@@ -77,15 +89,12 @@ class LineProcess:
             ProviderError: no answer came.
         """
         async with self._turns.taken(self._suspects.get(key)):
+            since_s = asyncio.get_running_loop().time()
             life = await self._running()
             answer = await self._answer(life, key, body)
         self._breaks, self._has_answered = 0, True
         self._suspects.pop(key, None)
-        return answer
-
-    async def ready(self) -> None:
-        """Wait until the process can be asked, where it tells; raises `ProviderError` where it cannot be started."""
-        await self._running()
+        return Answered(answer, max(0.0, life.up_s - since_s))
 
     async def close(self) -> None:
         """End the process."""
@@ -108,10 +117,17 @@ class LineProcess:
             life.waiting.pop(number, None)
 
     async def _running(self) -> Life:
+        """The life that can be asked: one that is up, or one that was not asked yet, which shows whether it is up."""
         async with self._starting:
-            if self._life is None or self._life.is_over:
-                self._life = await self._started()
-            return self._life
+            while True:
+                if self._life is None or self._life.is_over:
+                    self._life = await self._started()
+                life = self._life
+                if life.is_unasked or life.up.done():
+                    return life
+                await asyncio.wait({life.up}, timeout=self._settings.timeout_s)
+                if not life.is_over:
+                    return life
 
     async def _started(self) -> Life:
         whose = self._settings.whose
