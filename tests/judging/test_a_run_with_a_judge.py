@@ -294,3 +294,14 @@ def test_no_key_reaches_a_results_file(tmp_path: Path) -> None:
     text = output.read_text("utf-8")
     assert KEY not in text
     assert json.loads(text)["judge_replies"][0]["text"] == GOOD
+
+
+@pytest.mark.parametrize("verdict", ['{"reason": "\\ud800", "score": 4}', '{"\\ud800": 1, "reason": "x", "score": 4}'])
+def test_half_a_character_in_a_verdict_is_an_unparsable_reply(verdict: str, tmp_path: Path) -> None:
+    with Provider(fixed(verdict)) as provider:
+        result = judged(provider, rows("a"), output=tmp_path / "results.json")
+    (told,) = result.results
+    assert told["error"]["code"] == "judge.unparsable"
+    assert "\\ud800" in told["error"]["message"]
+    (kept,) = json.loads((tmp_path / "results.json").read_text("utf-8"))["judge_replies"]
+    assert "\\ud800" in kept["problem"]

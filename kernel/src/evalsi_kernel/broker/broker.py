@@ -162,6 +162,10 @@ class Broker:
         except Unresolved as failure:
             self._book_failure(asker, role, failure)
             return {"error": failure.error.to_body()}
+        except asyncio.CancelledError as left:
+            if isinstance(left.__cause__, Unresolved):
+                self._book_failure(asker, role, left.__cause__)
+            raise
         cached = shared or resolved.cached
         spent = NOTHING if cached else resolved.spent
         self.ledger.book(*asker, Entry(resolved.ref, *spent, cached=cached))
@@ -220,6 +224,8 @@ class Broker:
         except CallFailed as failure:
             self.over_budget += failure.error.code == "judge.budget"
             self.ledger.book(*asker, Entry("", *failure.spent, failed=True))
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError from failure
             raise RequestFailed(failure.error) from failure
         self.ledger.book(*asker, Entry("", *made.spent, cached=made.cached))
         return {"vectors": made.vectors}

@@ -5,7 +5,9 @@ It must not know HTTP, nor any provider.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -71,6 +73,15 @@ class ProviderError(Exception):
         self.is_final = is_final
         self.tokens = tokens
         self.calls = 1
+
+
+@contextmanager
+def may_be_billed() -> Iterator[None]:
+    """A call that is broken off from here on is one that failed: the provider may bill it all the same."""
+    try:
+        yield
+    except asyncio.CancelledError as end:
+        raise ProviderError("protocol.cancelled", "The call was broken off.", blame="kernel") from end
 
 
 class Connector(Protocol):

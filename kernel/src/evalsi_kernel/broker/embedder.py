@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
 from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
-from evalsi_kernel.broker.connector import Connector, ProviderError
+from evalsi_kernel.broker.connector import Connector, ProviderError, may_be_billed
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
 from evalsi_kernel.broker.prices import text_tokens_bound
@@ -77,7 +77,8 @@ class Embedder:
         return Embedded([known[text] for text in texts], spent, cached=not missing)
 
     async def _call(self, texts: Sequence[str]) -> Embeddings:
-        made = await self.connector.embed(texts)
+        with may_be_billed():
+            made = await self.connector.embed(texts)
         lengths = set(map(len, made.vectors))
         if len(made.vectors) != len(texts) or len(lengths) != 1 or not all(map(_is_finite, made.vectors)):
             raise ProviderError(

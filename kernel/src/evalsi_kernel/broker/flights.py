@@ -42,7 +42,7 @@ class Flights(Generic[K, T]):
         """Make a call, or wait for the one in flight under the same key.
 
         One who is cancelled leaves the call to the others; when nobody is left the call is cancelled, and the last one
-        leaves when it has ended. An exception reaches all who wait and is forgotten.
+        leaves when it has ended, with how it failed as the cause. An exception reaches all who wait and is forgotten.
 
         Args:
             key: what is asked.
@@ -60,11 +60,12 @@ class Flights(Generic[K, T]):
         flight.waiting += 1
         try:
             await flight.ended.wait()
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as left:
             if flight.waiting == 1 and not flight.task.done():
                 self._forget(key, flight)
                 flight.task.cancel()
                 await flight.ended.wait()
+                left.__cause__ = None if flight.task.cancelled() else flight.task.exception()
             raise
         finally:
             flight.waiting -= 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.batches import Batches
 from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
-from evalsi_kernel.broker.connector import Connector
+from evalsi_kernel.broker.connector import Connector, may_be_billed
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
 from evalsi_kernel.broker.prices import input_tokens_bound
@@ -132,9 +132,10 @@ class Judge:
         return reply, spent if before is NOTHING else before.plus(spent)
 
     async def _reply(self, ask: Ask, key: JudgeKey) -> Reply:
-        if self.batches is None:
+        if self.batches is not None:
+            return await self.batches.ask(ask, self.key(ask).digest, key.digest)
+        with may_be_billed():
             return await self.connector.complete(ask)
-        return await self.batches.ask(ask, self.key(ask).digest, key.digest)
 
 
 def _value(ask: Ask, reply: Reply) -> Any:

@@ -147,3 +147,11 @@ class Ledger:
     def take(self, session: int, record_id: str) -> list[Entry]:
         """The entries of a record, in the order of their booking; they are forgotten here, and stay in the totals."""
         return self._entries.pop((session, record_id), [])
+
+    def left(self) -> dict[int, list[Entry]]:
+        """The entries with calls that no record took, by session: of what was broken off."""
+        left: dict[int, list[Entry]] = {}
+        for (session, _), entries in self._entries.items():
+            if made := [entry for entry in entries if entry.calls and not entry.cached]:
+                left.setdefault(session, []).extend(made)
+        return left

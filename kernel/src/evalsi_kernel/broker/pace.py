@@ -9,7 +9,6 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from evalsi_kernel.broker.window import Window
@@ -36,9 +35,7 @@ class Slot:
         self.started_at = asyncio.get_running_loop().time()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._pace._leave()
 
     def succeeded(self) -> None:

@@ -19,7 +19,7 @@ from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_js
 from evalsi_kernel.checking.param_schema import params_schema_problems
 from evalsi_kernel.checking.problems import told
 from evalsi_kernel.checking.value_schema import MAX_DEPTH, same, types_of, value_problems
-from evalsi_protocol.errors import Blame, WireError
+from evalsi_protocol.errors import Blame, WireError, sendable
 
 MAX_REPLY_CHARS = 1_000_000
 MAX_QUOTED_CHARS = 4_000
@@ -35,7 +35,7 @@ class VerdictError(Exception):
         self, code: str, message: str, mend: str = "Read its reply, or take another judge.", blame: Blame = "judge"
     ) -> None:
         super().__init__(message)
-        self.error = WireError(code, message, mend, blame, "no")
+        self.error = WireError(code, sendable(message), mend, blame, "no")
 
     @property
     def code(self) -> str:

@@ -56,8 +56,10 @@ async def run(
         with stopped_by_interrupt(stop, stopping):
             ending = await _scored(intake, scoring, ready, stop)
             closing = asyncio.create_task(close_all(ready.pools))
-            # While the packs leave there is time to sum up; what takes long, as a file may, waits until they are gone.
-            await asyncio.wait({closing}, timeout=GOODBYES_S if request.output is None and method is None else None)
+            # While the packs leave there is time to sum up; what takes long, as a file may, waits until they are gone,
+            # and so does the bill where they are stopped: calls in flight are booked as they are broken off.
+            is_quick = request.output is None and method is None and ending.status is not Status.PARTIAL
+            await asyncio.wait({closing}, timeout=GOODBYES_S if is_quick else None)
             try:
                 if ending.error is not None and not scoring.done:
                     raise ending.error

@@ -41,32 +41,24 @@ def _laid_out(headline: str, table: list[str], labels: list[str]) -> str:
 def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
     levels = {summary.ci.level for summary in summaries if summary.ci is not None}
     level = f"{levels.pop() * 100:g}% CI" if len(levels) == 1 else "CI"
-    header = ["metric", "n", "mean", level, "skipped", "errors"]
-    rows = [
-        [
-            summary.metric,
-            str(summary.n),
-            "-" if summary.mean is None else _number(summary.mean),
-            "-" if summary.ci is None else f"[{_number(summary.ci.low)}, {_number(summary.ci.high)}]",
-            str(summary.skipped),
-            str(summary.errors),
-        ]
-        for summary in summaries
-    ]
-    if any(summary.cancelled for summary in summaries):
-        header.append("cancelled")
-        for row, summary in zip(rows, summaries, strict=True):
-            row.append(str(summary.cancelled))
-    if any(summary.clusters for summary in summaries):
+    columns: dict[str, Sequence[str]] = {
+        "metric": [one.metric for one in summaries],
+        "n": [str(one.n) for one in summaries],
+    }
+    if any(one.clusters for one in summaries):
         # What the interval counts, where it is not n.
-        header.insert(2, "clusters")
-        for row, summary in zip(rows, summaries, strict=True):
-            row.insert(2, str(summary.clusters or "-"))
-    if any(summary.judge for summary in summaries):
-        header += JUDGE_COLUMNS
-        for row, summary in zip(rows, summaries, strict=True):
-            row.extend(_judged(summary))
-    return header, rows
+        columns["clusters"] = [str(one.clusters or "-") for one in summaries]
+    columns["mean"] = ["-" if one.mean is None else _number(one.mean) for one in summaries]
+    columns[level] = [
+        "-" if one.ci is None else f"[{_number(one.ci.low)}, {_number(one.ci.high)}]" for one in summaries
+    ]
+    columns["skipped"] = [str(one.skipped) for one in summaries]
+    columns["errors"] = [str(one.errors) for one in summaries]
+    if any(one.cancelled for one in summaries):
+        columns["cancelled"] = [str(one.cancelled) for one in summaries]
+    if any(one.judge for one in summaries):
+        columns |= zip(JUDGE_COLUMNS, zip(*map(_judged, summaries), strict=True), strict=True)
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
 
 def _judged(summary: Summary) -> list[str]:

@@ -6,6 +6,7 @@ The same log always gives the same numbers. It must not know how an item was don
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgpack
@@ -27,7 +28,7 @@ _NOT_REACHED: Outcome = ("cancelled", {"reason": "the run ended before it was do
 
 
 def entries_of(scored: Mapping[str, Any]) -> Iterator[tuple[int, Entry]]:
-    """What an item's evaluations asked of models, as it was written down: the session and each entry."""
+    """What an item's evaluations asked of models, or what was broken off, as it was written down: session and entry."""
     for session, entries in scored.get("asked", {}).items():
         for ref, tokens, cost_usd, calls, cached, failed in entries:
             yield session, Entry(ref, Tokens(*tokens), cost_usd, calls, cached, failed)
@@ -44,6 +45,8 @@ def folded(
         usage.add(failure)
     if broker is not None:
         broker.ledger = Ledger()
+        for session, entry in chain.from_iterable(map(entries_of, progress.notes)):
+            broker.ledger.book(session, "", entry)
     sessions = [instance.session for instance in instances]
     for start in range(0, len(items), ITEMS_AT_ONCE):
         some = range(start, min(start + ITEMS_AT_ONCE, len(items)))

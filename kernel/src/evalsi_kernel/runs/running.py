@@ -11,13 +11,14 @@ import json
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.evaluation.run_scores import RunScores
-from evalsi_kernel.evaluation.scorers import Scorers, scorers
+from evalsi_kernel.evaluation.scorers import Scorers, close_all, scorers
 from evalsi_kernel.extensions.asking import stopping_rule
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.records.intake import Intake
@@ -98,6 +99,10 @@ class Running:
                 following=self._following,
             )
             at_own_end = await attempt.work(stop, prepared.spec.budget.max_wall_clock)
+            if not at_own_end:
+                await close_all(ready.pools)  # Calls in flight are booked as they are broken off.
+            if ready.broker is not None and (left := ready.broker.ledger.left()):
+                begun.progress.note(note="broken off", asked=left)
             self._take_trouble_of(ready.broker)
             begun.history.enter("scoring")
             return await self._summed_up(ready, at_own_end=at_own_end)
@@ -172,8 +177,9 @@ class Running:
         if models is None or (models.max_tokens is None and models.max_usd is None):
             return models
         tokens, usd = 0, 0.0
-        for item in range(len(self._begun.progress)):
-            for _, entry in entries_of(self._begun.progress.scored(item) or {}):
+        progress = self._begun.progress
+        for body in chain(map(progress.scored, range(len(progress))), progress.notes):
+            for _, entry in entries_of(body or {}):
                 if entry.calls and not entry.cached:
                     tokens += (entry.tokens.input or 0) + (entry.tokens.output or 0)
                     usd += entry.cost_usd or 0.0

@@ -158,12 +158,16 @@ class Scoring:
         always = [
             tuple(session for session in pool.sessions if session not in self._conditions) for pool in self._pools
         ]
-        await self._ask(chunk, batch, always)
-        for session in sorted(self._conditions):
-            chunk.expect((session,))
-            self._hold_to_condition(chunk, session, records)
-            await self._ask(chunk, batch, [(session,) if session in pool.sessions else () for pool in self._pools])
-        self._write_down(chunk, batch)
+        try:
+            await self._ask(chunk, batch, always)
+            for session in sorted(self._conditions):
+                chunk.expect((session,))
+                self._hold_to_condition(chunk, session, records)
+                await self._ask(chunk, batch, [(session,) if session in pool.sessions else () for pool in self._pools])
+        finally:
+            # Also of what is broken off, where those are kept that all evaluators have answered for.
+            chunk.expect(tuple(session for session in self._instances if session not in chunk.columns))
+            self._write_down(chunk, batch)
         self._most = max(1, int(len(batch) * BATCH_S / max(monotonic() - began_at, 0.001)))
         if self._ahead is not None:
             for _ in batch:
@@ -233,7 +237,6 @@ class Scoring:
         for index, ready in enumerate(batch):
             outcomes = {session: column[index] or UNANSWERED for session, column in chunk.columns.items()}
             kinds = {outcome[0] for outcome in outcomes.values()}
-            asked = self._asked(chunk.ids[index], ready.asked)
             unasked = self._unasked(outcomes) if "error" in kinds else None
             if unasked is not None:
                 self._on_broken(unasked)
@@ -241,7 +244,7 @@ class Scoring:
             if "cancelled" in kinds or unasked is not None or (broken is not None and "error" in kinds):
                 continue
             durations = {session: took[index] for session, took in chunk.durations.items() if index in took}
-            more = {"asked": asked, "durations": durations}
+            more = {"asked": self._asked(chunk.ids[index], ready.asked), "durations": durations}
             body = {"outcomes": outcomes, **{key: told for key, told in more.items() if told}}
             self._progress.add_scored(ready.item, body, failed="error" in kinds)
             self._on_scored(ready.item, outcomes)
