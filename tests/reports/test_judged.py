@@ -12,6 +12,7 @@ import pytest
 from evalsi_cli.toolkit import Toolkit
 from evalsi_comparison.command import Compare
 from evalsi_comparison.comparison import Wanted, compare
+from evalsi_comparison.words import headline
 from evalsi_reports.html_page import html_page
 from evalsi_reports.json_digest import json_digest
 from evalsi_reports.judged import comparer
@@ -106,6 +107,18 @@ def test_records_with_another_input_are_paired_by_neither(tmp_path: Path) -> Non
     ours, theirs = said_by_both(base, candidate)
     assert ours == theirs
     assert ours[0][5:7] == (8, [])
+
+
+def test_more_errors_lead_the_report_as_they_lead_the_comparison(tmp_path: Path) -> None:
+    base: dict[str, Values] = {"exact": {f"q{one}": True for one in range(40)}}
+    candidate: dict[str, Values] = {"exact": {f"q{one}": None if one < 12 else True for one in range(40)}}
+    files = written(tmp_path, base, candidate)
+    report = reported(*files)
+    told = "More errors: 12 against 0 of 40 records, p < 0.001"
+    assert report.headline.since == f"Since base.json: no metric changed clearly. {told}."
+    assert headline(compare(Wanted(*files))).startswith(told)
+    assert "More errors: 12 against 0 of 40 records" in html_page(report)
+    assert json.loads(json_digest(report))["changes"]["errors"] == told
 
 
 def test_where_nothing_compares_nothing_is_called_clear_and_why_is_said(tmp_path: Path) -> None:

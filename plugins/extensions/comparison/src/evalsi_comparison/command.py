@@ -48,7 +48,8 @@ class Compare:
             nargs="*",
             action="extend",
             metavar="METRIC[:MAX_DROP]",
-            help="exit with 3 where a metric is significantly worse, or worse by more than a drop (all metrics)",
+            help="exit with 3 where a metric is significantly worse, or worse by more than a drop, "
+            "or has more errors (all metrics)",
         )
         add(
             "--limit",

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from evalsi_kernel.errors import ConfigError, UsageError
 
 from .difference import Difference, Settings, compare_metric
+from .error_share import Errors, compare_errors
 from .excerpts import Excerpt, excerpts
 from .gate_changes import gate_changes
 from .holm import holm
 from .paired_tests import LARGEST
 from .pairs import differing_inputs, differing_references
-from .regression import Judged, Watched, judge_all, require_metrics
+from .regression import Judged, Watched, judge_all, judge_errors, require_metrics
 from .results_lines import ResultsLines
 from .run_changes import Change, run_changes
 from .side import Items, Side, summaries_of
@@ -86,6 +87,7 @@ class Comparison(NamedTuple):
     settings: Settings
     records: Records
     differences: tuple[Difference, ...]
+    errors: Errors
     whole: tuple[Whole, ...]
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
@@ -177,6 +179,9 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
         settings=wanted.settings,
         records=records,
         differences=tuple(differences),
+        errors=compare_errors(
+            base, candidate, items, refused, _evaluators(base, metrics.common), settings=wanted.settings
+        ),
         whole=tuple(_whole(one, base, candidate) for one in metrics.common if one not in with_values),
         changes=changes,
         notes=(),
@@ -186,7 +191,10 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
         cluster_by=wanted.cluster_by,
     )
     if wanted.watched is not None:
-        found = found._replace(judged=tuple(judge_all(differences, wanted.watched, wanted.settings.alpha)))
+        names = [one.metric for one in wanted.watched] or metrics.common
+        errors = compare_errors(base, candidate, items, refused, _evaluators(base, names), settings=wanted.settings)
+        judged = judge_all(differences, wanted.watched, wanted.settings.alpha)
+        found = found._replace(judged=(*judged, *judge_errors(errors, wanted.settings.alpha)))
     shown = {flip.item for one in differences for part in found.flips_of(one) for flip in part}
     return found._replace(
         notes=tuple(_notes(found, base, candidate, metrics)), excerpts=excerpts(base, candidate, shown)
@@ -201,6 +209,11 @@ def _metrics(base: ResultsLines, candidate: ResultsLines) -> _Metrics:
     lone |= {name: str(candidate.path) for name in sides[1].keys() - sides[0].keys()}
     # A score without a name belongs to an evaluator that never scored.
     return _Metrics([name for name in common if name and name not in unlike], lone, unlike)
+
+
+def _evaluators(side: Side, metrics: Sequence[str]) -> set[str]:
+    """Those that give the metrics."""
+    return {side.summaries[one]["evaluator"] for one in metrics}
 
 
 def _corrected(differences: Sequence[Difference]) -> list[Difference]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from .comparison import Comparison
 from .difference import Difference, Flip, difference_dict
-from .words import headline
+from .error_share import errors_dict
+from .words import errors_clause, headline
 
 SCHEMA_VERSION = 1
 
@@ -28,6 +29,7 @@ def json_report(found: Comparison) -> dict[str, Any]:
         "cluster_by": found.cluster_by,
         "regression": None if judged is None else {"failed": found.failed, "metrics": judged},
         "metrics": [{**difference_dict(one, alpha), "changed": _changed(found, one)} for one in found.differences],
+        "errors": errors_dict(found.errors, alpha),
         "untested": [one._asdict() for one in found.whole],
         "changes": [one._asdict() for one in found.changes],
         "weakened": any(one.weakens for one in found.changes),
@@ -41,6 +43,7 @@ def differences(found: Comparison) -> dict[str, Any]:
     alpha = found.settings.alpha
     return {
         "cluster_by": found.cluster_by,
+        "errors": errors_dict(found.errors, alpha) | {"told": errors_clause(found)},
         "metrics": [
             {
                 **difference_dict(one, alpha),

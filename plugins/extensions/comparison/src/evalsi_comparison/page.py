@@ -75,6 +75,7 @@ def html_report(found: Comparison) -> str:
 
 def _tone(found: Comparison) -> str:
     directions = {one.direction(found.settings.alpha) for one in found.differences}
+    directions.add(found.errors.direction(found.settings.alpha))
     if found.failed or "worse" in directions:
         return "worse"
     return "better" if "better" in directions else "same"

@@ -13,6 +13,7 @@ from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.errors import UsageError
 
 from .difference import Difference
+from .error_share import Errors, errors_told, p_told
 
 MIN_SHARE = 0.5
 """Where fewer of the base's scores are in pairs, the pairs say little of the data."""
@@ -93,6 +94,14 @@ def judge_all(differences: Sequence[Difference], watched: Sequence[Watched], alp
     return [_judge(by_name[one.metric], one, alpha) for one in wanted]
 
 
+def judge_errors(found: Errors, alpha: float) -> list[Judged]:
+    """The judgement on the errors of the watched metrics' evaluators: one where there are significantly more, or none.
+
+    A record that fails leaves the pairs of its metric, so that no metric could tell.
+    """
+    return [Judged("errors", "regressed", errors_told(found))] if found.direction(alpha) == "worse" else []
+
+
 def _judge(found: Difference, watched: Watched, alpha: float) -> Judged:
     name, worse = found.metric, found.worse_by()
     if found.kind == "label" or found.higher_is_better is None:
@@ -109,12 +118,8 @@ def _judge(found: Difference, watched: Watched, alpha: float) -> Judged:
     if watched.max_drop is not None:
         return _with_max_drop(found, watched.max_drop, worse, alpha)
     if worse > 0 and found.significant(alpha):
-        return Judged(name, "regressed", f"worse by {worse:.4g}, {_told(found.p_holm)}")
+        return Judged(name, "regressed", f"worse by {worse:.4g}, {p_told(found.p_holm)}")
     return Judged(name, "fine", "not significantly worse")
-
-
-def _told(p: float | None) -> str:
-    return "p < 0.001" if p is None or p < 0.001 else f"p = {p:.2g}"
 
 
 def _with_max_drop(found: Difference, max_drop: float, worse: float, alpha: float) -> Judged:

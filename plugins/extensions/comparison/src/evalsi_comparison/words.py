@@ -12,6 +12,7 @@ from evalsi_kernel.scores.intervals import Interval
 
 from .comparison import Comparison, RunName
 from .difference import POINTS, Difference, Flip
+from .error_share import errors_told
 from .run_changes import Change
 
 NONE = "-"
@@ -25,7 +26,8 @@ def headline(found: Comparison) -> str:
     tested = [one for one in found.differences if one.kind != "label"]
     for one in tested:
         by_direction.setdefault(one.direction(alpha), []).append(one)
-    clauses = []
+    of_errors = errors_clause(found)
+    clauses = [of_errors] if of_errors else []
     for direction in ("worse", "better", "higher", "lower"):
         if told := by_direction.get(direction):
             names = [f"{one.metric} {signed(one.difference)}" for one in told[:MAX_CLAUSES]]
@@ -34,10 +36,19 @@ def headline(found: Comparison) -> str:
     if not clauses:
         told_of = any(one.p_holm is not None for one in tested)
         return "No significant difference." if told_of else "Too little to compare."
-    same = len(by_direction.get("same", ()))
+    same = sum(one.p_holm is not None for one in by_direction.get("same", ()))
     if same:
-        clauses.append(f"No significant difference in {same} other metric{'' if same == 1 else 's'}")
+        other = "" if clauses == [of_errors] else "other "
+        clauses.append(f"No significant difference in {same} {other}metric{'' if same == 1 else 's'}")
     return f"{'. '.join(clauses)}."
+
+
+def errors_clause(found: Comparison) -> str:
+    """What the headline says of errors, without a full stop; "" where their difference may be chance."""
+    direction = found.errors.direction(found.settings.alpha)
+    if direction == "same":
+        return ""
+    return f"{'More' if direction == 'worse' else 'Fewer'} errors: {errors_told(found.errors)}"
 
 
 def run_line(run: RunName) -> str:
@@ -137,6 +148,8 @@ def footnotes(found: Comparison) -> Iterator[str]:
     """What stands below the table of metrics."""
     if sum(one.tested.p is not None for one in found.differences) > 1:
         yield "p: two-sided, adjusted for the number of metrics (Holm)."
+    if found.errors.base or found.errors.candidate:
+        yield f"Errors: {errors_told(found.errors)}."
     if line := needed_line(found):
         yield line
     for one in found.differences:

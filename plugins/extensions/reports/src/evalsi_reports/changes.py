@@ -56,6 +56,7 @@ class Changes(NamedTuple):
     Args:
         metrics: those that both files have, in their order.
         gone, new: names of metrics that only the baseline has, or only this run.
+        errors: how many more or fewer there are, as a clause; "" where that may be chance.
         notes: sentences on what else differs, so that the numbers compare less than they seem to.
     """
 
@@ -63,6 +64,7 @@ class Changes(NamedTuple):
     gone: tuple[str, ...]
     new: tuple[str, ...]
     notes: tuple[str, ...]
+    errors: str = ""
 
 
 def changes_of(now: Folded, metrics: Sequence[Metric], before: Folded, told: Judged, *, of_other_data: bool) -> Changes:
@@ -75,6 +77,7 @@ def changes_of(now: Folded, metrics: Sequence[Metric], before: Folded, told: Jud
         tuple(name for name in old if name not in names),
         tuple(metric.name for metric in metrics if metric.name not in old),
         (*([_OTHER_DATA] if of_other_data else []), *_notes(now, before, told)),
+        told.errors,
     )
 
 

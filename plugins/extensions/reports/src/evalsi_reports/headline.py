@@ -69,7 +69,8 @@ def _since(changes: Changes | None, baseline: str) -> str:
                 word = "changed" if direction == "other" else direction
                 told.append(f"{one_line(change.metric.name)} {word} by {figure(abs(change.difference or 0.0))}")
     compared = "no metric changed clearly" if changes.metrics else "no metric is in both files"
-    return f"Since {baseline}: {', '.join(told) or compared}."
+    since = f"Since {baseline}: {', '.join(told) or compared}."
+    return f"{since} {changes.errors}." if changes.errors else since
 
 
 def _what_ran(folded: Folded, metrics: Sequence[Metric]) -> str:

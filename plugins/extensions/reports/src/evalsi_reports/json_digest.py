@@ -107,6 +107,7 @@ def _changes(changes: Changes, baseline: str) -> dict[str, Any]:
     return {
         "baseline": baseline,
         "notes": list(changes.notes),
+        "errors": changes.errors,
         "metrics": [
             {
                 "metric": visible(change.metric.name),

@@ -35,11 +35,13 @@ class Judged(NamedTuple):
     Args:
         metrics: by name, as in the JSON of a comparison, with `lost_ids` and `won_ids`.
         cluster_by: the key by which records were clustered; None where they count one by one.
+        errors: what a headline says of them, without a full stop; "" where their difference may be chance.
         note: why nothing is said; "" where something is.
     """
 
     metrics: Mapping[str, Mapping[str, Any]]
     cluster_by: str | None = None
+    errors: str = ""
     note: str = ""
 
 
@@ -60,4 +62,4 @@ def judged(base: Path, candidate: Path, compare: Comparer | None) -> Judged:
         told = compare(base, candidate)
     except ConfigError as error:
         return Judged({}, note=f"No difference is judged: {error.message}")
-    return Judged({one["metric"]: one for one in told["metrics"]}, told["cluster_by"])
+    return Judged({one["metric"]: one for one in told["metrics"]}, told["cluster_by"], told["errors"]["told"])
