@@ -209,3 +209,32 @@ def test_what_a_run_is_clustered_by_holds_for_its_gates_and_its_trials(tmp_path:
     expected = clustered_wilson([0.0, *[1.0] * 15], [15.0, *[1.0] * 15], 0.95)
     assert expected is not None
     assert (at_once["ci"]["low"], at_once["ci"]["high"]) == pytest.approx((expected.low, expected.high))
+
+
+SHARED = """
+from evalsi import Record, Score, evaluator
+
+
+@evaluator(version=1)
+def strict(record: Record) -> Score:
+    return Score(name="quality", value=0.0)
+
+
+@evaluator(version=1)
+def mild(record: Record) -> Score:
+    return Score(name="quality", value=1.0)
+"""
+
+
+@pytest.mark.parametrize("sliced", [{}, {"slice": "topic"}])
+def test_a_gate_on_a_metric_that_two_evaluators_give_takes_neither(tmp_path: Path, sliced: dict[str, str]) -> None:
+    (tmp_path / "shared.py").write_text(SHARED)
+    evaluators = [{"ref": f"{tmp_path}/shared.py:{name}"} for name in ("strict", "mild")]
+    rows = [row | {"metadata": {"topic": "towns"}} for row in records(2)]
+    with Provider(fixed("Lisbon")) as vendor:
+        gates = [{"metric": "quality", "min": 0.5, **sliced}]
+        write_spec(tmp_path, model_of(vendor), rows, evaluators=evaluators, gates=gates)
+        assert executed(tmp_path).verdict == "fail"
+    [found] = results(tmp_path)["gates"]
+    assert found["reason"] == 'More than one evaluator gives "quality": give one of them a name.'
+    assert found["value"] is None

@@ -5,7 +5,7 @@ It must not know how a record is scored, nor read any file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalsi_kernel.checking.suggestions import did_you_mean
@@ -83,7 +83,7 @@ def judge_gates(
     Returns:
         One result a gate, in order; for a gate by slices one for each value, in the order of their names.
     """
-    whole = {one.metric: one for one in summaries}
+    whole = _by_metric(summaries)
     results = []
     for index, (gate, condition) in enumerate(zip(plan.gates, plan.conditions, strict=True)):
         decision = decided[index] if index < len(decided) else None
@@ -114,20 +114,14 @@ def run_verdict(
         "pass" if one.verdict == "undecided" and (one.undecided or undecided) == "pass" else one.verdict
         for one in results
     }
-    if "fail" in verdicts:
-        return "fail"
-    if "undecided" in verdicts:
-        return "undecided"
-    return "pass" if "pass" in verdicts else None
+    worst_first: tuple[Literal["fail", "undecided", "pass"], ...] = ("fail", "undecided", "pass")
+    return next((one for one in worst_first if one in verdicts), None)
 
 
 def applying(plan: GatePlan, facts: Mapping[str, Any]) -> list[GateSpec | None]:
     """The gates of a plan, None in the place of each whose `when` is false; what cannot be told applies."""
-    found: list[GateSpec | None] = []
-    for gate, condition in zip(plan.gates, plan.conditions, strict=True):
-        result = _condition_result(gate, condition, facts)
-        found.append(gate if result is None or result.verdict != "not applicable" else None)
-    return found
+    found = [_condition_result(*one, facts) for one in zip(plan.gates, plan.conditions, strict=True)]
+    return [None if of and of.verdict == "not applicable" else gate for gate, of in zip(plan.gates, found, strict=True)]
 
 
 def _condition_result(gate: GateSpec, condition: Condition | None, facts: Mapping[str, Any]) -> GateResult | None:
@@ -143,21 +137,28 @@ def _condition_result(gate: GateSpec, condition: Condition | None, facts: Mappin
     return _result(gate, "not applicable", f"It does not apply: `{gate.when}` is false.")
 
 
-Part = tuple[tuple[str, str] | None, Mapping[str, Summary]]
+Known = Mapping[str, Summary | None]
+"""Summaries by their metrics; None for one that several evaluators give, so that nobody takes one of them."""
 
 
-def _parts(gate: GateSpec, whole: Mapping[str, Summary], slices: Slices) -> Iterator[Part]:
+def _parts(gate: GateSpec, whole: Known, slices: Slices) -> Iterator[tuple[tuple[str, str] | None, Known]]:
     """The slices over which a gate is judged, each with its summaries; the whole where it names none."""
     if gate.slice is None:
         yield None, whole
         return
     if isinstance(gate.slice, dict):
-        [wanted] = gate.slice.items()
-        names = [wanted]
+        names = [*gate.slice.items()]
     else:
         names = sorted(one for one in slices if one[0] == gate.slice) or [(gate.slice, "")]
     for name in names:
-        yield name, {one.metric: one for one in slices.get(name, ())}
+        yield name, _by_metric(slices.get(name, ()))
+
+
+def _by_metric(summaries: Iterable[Summary]) -> Known:
+    known: dict[str, Summary | None] = {}
+    for one in summaries:
+        known[one.metric] = None if one.metric in known else one
+    return known
 
 
 def _result(
@@ -173,8 +174,7 @@ def _result(
     value = value_of(gate.stat, known) if summary else None
     significant = None if gate.baseline is None else gate.significant
     asked_for = (gate.metric, gate.stat, gate.min, gate.max, of_slice, gate.baseline, gate.max_drop, significant)
-    counts = (known.n, known.errors, known.skipped)
-    return GateResult(*asked_for, verdict, value, *ends, *counts, reason, gate.undecided)
+    return GateResult(*asked_for, verdict, value, *ends, known.n, known.errors, known.skipped, reason, gate.undecided)
 
 
 class _Judging:
@@ -183,7 +183,7 @@ class _Judging:
     def __init__(
         self,
         gate: GateSpec,
-        known: Mapping[str, Summary],
+        known: Known,
         of_slice: tuple[str, str] | None,
         plan: GatePlan,
         trials: int,
@@ -288,6 +288,8 @@ class _Judging:
         if self._slice is not None and not self._known:
             key, value = self._slice
             return f"No record has {key} = {value}." if value else f"No record has a metadata key {key}."
+        if self._gate.metric in self._known:
+            return f'More than one evaluator gives "{self._gate.metric}": give one of them a name.'
         return f'The run has no metric "{self._gate.metric}". {did_you_mean(self._gate.metric, self._known)}'.strip()
 
 

@@ -32,12 +32,11 @@ class Finding(NamedTuple):
 def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Finding]:
     """What there is to say of so many records, the problems first."""
     found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_shadowed(intake, records)]
+    found += _shared_names(tallies)
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
 def _missing_columns(intake: Intake) -> Iterator[Finding]:
-    if not intake.count:
-        return
     for field, missing in intake.mapped_missing.items():
         column = ".".join(intake.mapping[field])
         message = f"The column {column!r}, mapped to {field}, is missing in {_of(missing, intake.count)}."
@@ -57,7 +56,7 @@ def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Itera
         elif tally.scored or tally.cancelled or not records:
             continue
         elif tally.errors and tally.skipped:
-            counts = f"{_count(tally.skipped, 'was', 'were')} skipped, {tally.errors:,} failed"
+            counts = f"{tally.skipped:,} {'was' if tally.skipped == 1 else 'were'} skipped, {tally.errors:,} failed"
             yield Finding("problem", f"{name} scored no record: {counts}{_mostly(tally.error_reasons)}")
         elif tally.errors:
             yield Finding("problem", f"{name} failed on every record{_mostly(tally.error_reasons)}")
@@ -81,9 +80,17 @@ def _shadowed(intake: Intake, records: int) -> Iterator[Finding]:
 def _mend_of_skips(tally: Tally, intake: Intake) -> str:
     reason = tally.skip_reasons.most_common(1)[0][0]
     field = reason.removeprefix(_NO_FIELD)
-    if field == reason or field in intake.mapping:
-        return ""
-    return f"{_columns(intake)} Use --map {field}=COLUMN if one of them holds it."
+    is_column = field != reason and field not in intake.mapping
+    return f"{_columns(intake)} Use --map {field}=COLUMN if one of them holds it." if is_column else ""
+
+
+def _shared_names(tallies: Sequence[Tally]) -> Iterator[Finding]:
+    """What is seen before the start where evaluators declare their metrics."""
+    names = [(tally.instance.metric(score), tally.instance.name) for tally in tallies for score in tally.metrics]
+    for metric in [one for one, times in Counter(metric for metric, _ in names).items() if times > 1]:
+        givers = [name for one, name in names if one == metric]
+        message = f"{metric} comes from {' and from '.join(givers)}, so that no gate can ask for it."
+        yield Finding("notice", message, f"Give one another name: its_name={givers[-1]}, or name: in a spec.")
 
 
 def _mostly(reasons: Counter[str]) -> str:
@@ -101,10 +108,4 @@ def _columns(intake: Intake) -> str:
 
 
 def _of(part: int, whole: int) -> str:
-    if part >= whole:
-        return "every record"
-    return f"{part:,} of {whole:,} records"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+    return "every record" if part >= whole else f"{part:,} of {whole:,} records"
