@@ -216,3 +216,10 @@ def faults(report: Report) -> dict[str, Finding]:
     for one in report.failed:
         found.setdefault(one.check, one)
     return found
+
+
+def first_fault(report: Report, check: str) -> Finding:
+    """The first fault of a check, which must have failed; what was found instead is shown."""
+    found = faults(report)
+    assert check in found, [f"{one.check} {one.status}: {one.message}" for one in report.findings]
+    return found[check]

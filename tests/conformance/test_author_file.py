@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsi_conformance.findings import as_json, as_text
-from tests.conformance.packs import checked, faults, write_pack
+from tests.conformance.packs import checked, faults, first_fault, write_pack
 
 
 def test_a_waived_fault_stands_in_the_report_with_its_reason_and_does_not_fail_the_pack(tmp_path: Path) -> None:
@@ -63,13 +63,13 @@ def test_every_problem_of_the_file_is_told_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_no_toml_is_told(tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack")
     (pack / "conformance.toml").write_text("waivers = [", "utf-8")
-    assert faults(checked(pack))["manifest"].message.startswith("conformance.toml cannot be read: ")
+    assert first_fault(checked(pack), "manifest").message.startswith("conformance.toml cannot be read: ")
 
 
 def test_evaluators_are_opened_with_the_params_of_the_author(tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack")
     (pack / "conformance.toml").write_text('[params.polite]\nstrict = "{folder}"\n', "utf-8")
-    fault = faults(checked(pack, level="loads"))["open"]
+    fault = first_fault(checked(pack, level="loads"), "open")
     assert f"open with {{'strict': '{pack}'}} was answered with config.param"[:100] in fault.message
 
 
@@ -100,7 +100,7 @@ def test_a_report_is_json_for_programs(tmp_path: Path) -> None:
 def test_samples_that_cannot_be_read_are_told_by_their_line(lines: str, said: str, tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack")
     (pack / "samples.jsonl").write_text(lines, "utf-8")
-    assert said in faults(checked(pack))["manifest"].message
+    assert said in first_fault(checked(pack), "manifest").message
 
 
 def test_samples_of_the_pack_are_what_it_is_tried_with(tmp_path: Path) -> None:

@@ -12,13 +12,19 @@ from evalsi_conformance.findings import Report
 from evalsi_conformance.kit import check_pack
 from evalsi_conformance.pack_process import Program
 from evalsi_conformance.walls import can_wall
-from tests.conformance.packs import checked, faults, write_pack
+from tests.conformance.packs import checked, faults, first_fault, write_pack
 
 JUDGED = """
 reply = ask()
 if "error" in reply:
     return ["error", reply["error"]]
 return 1.0 if reply["text"] else ["error", {"code": "judge.empty", "message": "An empty reply."}]
+"""
+# A child or a new file for each of many records would keep a pack that does not read on as it works from its ping.
+ONCE = """
+if record["id"] == "sample-1":
+    {}
+return 1.0
 """
 LOOKS_BACK = """
 before = memory[-1] if memory else ""
@@ -65,7 +71,7 @@ def test_a_process_that_says_something_else_than_its_manifest_is_told_field_by_f
 def test_a_pack_that_does_not_come_to_say_hello_is_told_by_what_it_does(start: str, said: str, tmp_path: Path) -> None:
     hangs = "Event" in start
     report = checked(write_pack(tmp_path / "pack", start=start), start_timeout_s=1.0 if hangs else 60.0)
-    assert said in faults(report)["hello"].message
+    assert said in first_fault(report, "hello").message
 
 
 def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path)
     send()
     sys.exit()
     """
-    fault = faults(checked(write_pack(tmp_path / "pack", start=start)))["hello"]
+    fault = first_fault(checked(write_pack(tmp_path / "pack", start=start)), "hello")
     assert fault.message == "hello was answered with protocol.version: The kernel speaks protocol 1; the pack speaks 2."
     assert fault.mend == "Upgrade evalsi."
 
@@ -101,7 +107,7 @@ def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path)
     ],
 )
 def test_outcomes_that_break_the_rules_are_found(answers: str, check: str, said: str, tmp_path: Path) -> None:
-    assert said in faults(checked(write_pack(tmp_path / "pack", answers), level="behaves"))[check].message
+    assert said in first_fault(checked(write_pack(tmp_path / "pack", answers), level="behaves"), check).message
 
 
 def test_a_pack_may_say_how_long_a_record_took_where_the_kernel_takes_that_and_only_there(tmp_path: Path) -> None:
@@ -110,7 +116,7 @@ def test_a_pack_may_say_how_long_a_record_took_where_the_kernel_takes_that_and_o
     assert good.conforms, good.failed
     untold = 'return ["scored", [{"value": 1.0}], 812.5]'
     unasked = checked(write_pack(tmp_path / "unasked", untold), level="behaves")
-    assert "did not name item.durations (ITM-8)" in faults(unasked)["answers"].message
+    assert "did not name item.durations (ITM-8)" in first_fault(unasked, "answers").message
     nothing = checked(write_pack(tmp_path / "nothing", told.replace("MS", "-1")))
     assert [one.message for one in nothing.failed if "an item took -1, which is no finite number" in one.message]
 
@@ -121,14 +127,14 @@ def test_a_record_that_lacks_what_is_needed_and_is_scored_zero_is_found(tmp_path
     zero = program.replace('"skipped", {"reason": "record has no output"}', '"scored", [{"value": 0.0}]')
     assert zero != program
     (pack / "program.py").write_text(zero, "utf-8")
-    fault = faults(checked(pack, level="behaves"))["skips"]
+    fault = first_fault(checked(pack, level="behaves"), "skips")
     assert fault.message == "a record without output is score value 0.0, not skipped (OUT-2)."
 
 
 def test_a_pack_that_hangs_on_a_record_costs_its_own_checks_and_ends_the_others_soon(tmp_path: Path) -> None:
     hangs = "import threading\nreturn threading.Event().wait()"
     report = checked(write_pack(tmp_path / "pack", hangs), level="behaves", timeout_s=3.0)
-    assert faults(report)["answers"].message == "It did not answer score within 3 s."
+    assert first_fault(report, "answers").message == "It did not answer score within 3 s."
     assert "lost 3 times" in report.findings[-1].message
 
 
@@ -145,12 +151,12 @@ def test_a_pack_that_hangs_on_a_record_costs_its_own_checks_and_ends_the_others_
             "in another order.",
         ),
         (
-            "(Path.home() / '.acme').write_text('x')\nreturn 1.0",
+            ONCE.format("(Path.home() / '.acme').write_text('x')"),
             "writes",
             "it wrote ~/.acme.",
         ),
         (
-            "(Path(__file__).parent / 'seen.txt').write_text(str(os.getpid()))\nreturn 1.0",
+            ONCE.format("(Path(__file__).parent / 'seen.txt').write_text(str(os.getpid()))"),
             "writes",
             "it changed seen.txt in the pack's folder.",
         ),
@@ -158,7 +164,7 @@ def test_a_pack_that_hangs_on_a_record_costs_its_own_checks_and_ends_the_others_
     ids=["range", "kind", "undeclared", "random", "order", "home", "folder"],
 )
 def test_what_cannot_be_trusted_is_found(answers: str, check: str, said: str, tmp_path: Path) -> None:
-    assert said in faults(checked(write_pack(tmp_path / "pack", answers)))[check].message
+    assert said in first_fault(checked(write_pack(tmp_path / "pack", answers)), check).message
 
 
 @pytest.mark.skipif(not can_wall(), reason="this host allows no namespaces")
@@ -180,12 +186,7 @@ def test_a_pack_that_writes_where_it_may_not_is_found(write: str, tmp_path: Path
         return True
     """
     elsewhere = tmp_path / "elsewhere"
-    # Once: a child for each of many records would keep this pack, which does not read on while it works, from its ping.
-    answers = f"""
-    if record["id"] == "sample-1":
-        {write.format(path=str(elsewhere))}
-    return 1.0
-    """
+    answers = ONCE.format(write.format(path=str(elsewhere)))
     found = faults(checked(write_pack(tmp_path / "pack", answers, start=start)))
     assert "writes" in found, found
     fault = found["writes"]

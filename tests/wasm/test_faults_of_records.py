@@ -221,7 +221,12 @@ def test_no_bytes_that_a_module_answers_break_the_host(answer: bytes, shared: Ke
 
 @given(
     outcome=st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**63), 2**64 - 1)
+        | st.floats()
+        | st.text(max_size=5)
+        | st.binary(max_size=3),
         lambda inner: (
             st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["value", "name"]), inner, max_size=2)
         ),
