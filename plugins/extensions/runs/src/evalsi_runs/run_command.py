@@ -18,6 +18,7 @@ from evalsi_kernel.runs.run import execute
 from evalsi_kernel.runs.run_folder import RUNS
 
 from .ci_source import source_of
+from .errors_told import with_errors_told
 from .foresight import foresee
 from .run_told import foreseen_text, markdown_of, text_of
 from .spec_file import read_spec, run_name
@@ -79,7 +80,7 @@ class Run:
                     self._toolkit.as_json(foreseen._asdict()) if options.format == "json" else foreseen_text(foreseen)
                 )
                 return OK
-            end = execute(request, default_catalog(), extensions, listener=listener)
+            end = with_errors_told(execute(request, default_catalog(), extensions, listener=listener))
         print(self._told(end, options.format))
         code = self._toolkit.tell(end.evaluation, quiet=options.quiet)
         if not options.quiet:

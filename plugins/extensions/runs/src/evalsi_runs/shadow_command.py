@@ -18,6 +18,7 @@ from evalsi_kernel.runs.run_folder import RUNS
 from evalsi_kernel.runs.spec import BudgetSpec, RunDocument, TargetSpec
 
 from .ci_source import source_of
+from .errors_told import with_errors_told
 from .foresight import foresee
 from .run_command import exit_code
 from .run_told import foreseen_text
@@ -81,7 +82,7 @@ class Shadow:
     def _run(self, document: RunDocument, name: str, options: argparse.Namespace) -> RunEnd:
         with self._toolkit.listening(quiet=options.quiet) as listener:
             request = self._request(document, name, options)
-            return execute(request, default_catalog(), default_extensions(), listener=listener)
+            return with_errors_told(execute(request, default_catalog(), default_extensions(), listener=listener))
 
     def _request(self, document: RunDocument, name: str, options: argparse.Namespace) -> RunRequest:
         return RunRequest(
