@@ -338,7 +338,7 @@ def test_opening_imports_what_the_format_needs_and_nothing_else(
     assert set(ended.stdout.split()) & LIBRARIES == imported
 
 
-@pytest.mark.parametrize(("lines", "loaded"), [(99, False), (100, True)])
+@pytest.mark.parametrize(("lines", "loaded"), [(100, False), (101, True)])
 def test_the_fast_decoder_is_loaded_once_there_is_enough_to_read(lines: int, loaded: bool, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"a": 12345678901234567890123}\n' * lines)
     code = (

@@ -14,7 +14,7 @@ from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.records.sources import Row
 
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
-from .strict_json import JsonFault, kind_of, read_listed, read_value
+from .strict_json import FEW, JsonFault, kind_of, read_listed, read_value
 from .text_window import TextWindow
 
 _NUMBER_SO_FAR = re.compile(r"[\d.eE+-]+")
@@ -120,7 +120,9 @@ class JsonDocument(FileSource):
         number = 1
         character = window.next_character()
         while character != "]":
-            values, window.at = read_listed(window.text, window.at)
+            values: list[Any] = []
+            if number > FEW:
+                values, window.at = read_listed(window.text, window.at)
             last = number + len(values)
             try:
                 values.append(self._value(window, f"{within}element {last}"))

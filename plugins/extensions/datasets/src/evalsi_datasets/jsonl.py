@@ -1,12 +1,13 @@
 """Owns JSON Lines: one object a line, lines cut at LF alone.
 
-The fast path decodes a whole block; what it refuses, and a file of a few lines, is read line by line by `strict_json`.
+The fast path decodes a whole block; what it refuses, and the first lines of a file, are read line by line by
+`strict_json`.
 How deep a record may nest is the intake's to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from evalsi_kernel.records.sources import Row
@@ -14,11 +15,9 @@ from evalsi_kernel.records.sources import Row
 from .encoding import decode_utf8
 from .file_source import FileSource
 from .lines import LineBatch, line_batches
-from .strict_json import JsonFault, kind_of, read_value
+from .strict_json import FEW, JsonFault, kind_of, read_value
 
 _BLANK = b" \t\r"
-# Below this the fast decoder takes longer to load than Python's own takes to read.
-_FEW_LINES = 100
 
 
 class JsonLines(FileSource):
@@ -30,15 +29,15 @@ class JsonLines(FileSource):
         Raises:
             DatasetError: a line is no JSON object; the message says where and why.
         """
-        for batch in line_batches(self._data.blocks(), self.name):
-            lines = batch.lines
-            if batch.first == 1 and len(lines) < _FEW_LINES:
+        for batch in _parted(line_batches(self._data.blocks(), self.name)):
+            if batch.first <= FEW:
+                # The fast decoder takes longer to load than Python's own takes to read these.
                 yield from self._read_carefully(batch)
                 continue
             from .fast_objects import REFUSED, decode_object
 
             try:
-                rows = [decode_object(line) for line in lines]
+                rows = [decode_object(line) for line in batch.lines]
             except REFUSED:
                 yield from self._read_carefully(batch)
                 continue
@@ -87,6 +86,17 @@ class JsonLines(FileSource):
         if number == 1 and isinstance(value, list):
             mend += " If the file is one JSON array, name it .json."
         self._refuse(f"line {number}", f"{kind_of(value)} stands where an object should", mend)
+
+
+def _parted(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:
+    """The same lines, with the first few of the file in no batch with others."""
+    for batch in batches:
+        few = FEW + 1 - batch.first
+        if 0 < few < len(batch.lines):
+            yield LineBatch(batch.first, batch.lines[:few], ended=True)
+            yield LineBatch(FEW + 1, batch.lines[few:], batch.ended)
+        else:
+            yield batch
 
 
 def _whole(text: str) -> Any:

@@ -11,6 +11,8 @@ from math import isfinite
 from typing import Any
 
 MAX_DEPTH = 100
+FEW = 100
+"""So many records at the beginning are looked at for names that stand twice: in all of them it would cost a tenth."""
 # What Python reads of an integer, unless it is told otherwise.
 _MAX_DIGITS = 4_300
 
@@ -66,7 +68,7 @@ class JsonFault(Exception):
 
 
 def read_value(text: str, start: int = 0) -> tuple[Any, int]:
-    """Read the JSON value that begins at `start`, where no white space stands.
+    """Read the JSON value that begins at `start`, where no white space stands; no object in it has a name twice.
 
     Returns:
         The value, and the index after it.
@@ -75,7 +77,7 @@ def read_value(text: str, start: int = 0) -> tuple[Any, int]:
         JsonFault: there is no such value, or it is one that a record cannot carry.
     """
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = _CAREFUL.raw_decode(text, start)
     except (ValueError, RecursionError) as cause:
         raise _explain(text, start, cause) from cause
     fault = _find_in_tokens(text, start, end) if _is_deep(value, text, start, end) else None
@@ -140,6 +142,10 @@ def kind_of(value: Any) -> str:
 def _explain(text: str, start: int, cause: ValueError | RecursionError) -> JsonFault:
     if not isinstance(cause, json.JSONDecodeError):
         fault = _find_in_tokens(text, start, len(text))
+        if isinstance(cause, _Repeated):
+            fault = JsonFault(
+                start, f'"{_short(cause.name)}" stands twice in one object', "Keep the one that is meant."
+            )
         return fault or JsonFault(start, f"it cannot be read: {cause}", "Write it as JSON.")
     message, mend = _FAULTS.get(cause.msg, (cause.msg[:1].lower() + cause.msg[1:], "Write it as JSON."))
     if cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos):
@@ -208,6 +214,22 @@ class _OutOfRange(ValueError):
     """A number that JSON can write and a float cannot hold, or a word such as NaN."""
 
 
+class _Repeated(ValueError):
+    """A name that stands twice in an object."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(members)
+    if len(made) < len(members):
+        names = [name for name, _ in members]
+        raise _Repeated(next(name for place, name in enumerate(names) if name in names[:place]))
+    return made
+
+
 def _finite(number: str) -> float:
     value = float(number)
     if not isfinite(value):
@@ -220,3 +242,4 @@ def _refuse_word(word: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_word)
+_CAREFUL = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_word, object_pairs_hook=_object)
