@@ -398,3 +398,10 @@ def test_whatever_digits_and_marks_make_is_finite_or_none(text: str) -> None:
     with suppress(UnreadableNumber):
         number = last_number(text)
         assert number is None or abs(number) < 1e309
+
+
+def test_what_only_begins_as_a_part_does_is_no_part() -> None:
+    # Up to Python 3.11.4 a group that never gives back kept what its last turn, which failed, had taken.
+    assert last_number("Rs,00") is None
+    with pytest.raises(UnreadableNumber, match="3,/9"):
+        last_number("3,/9")

@@ -18,7 +18,7 @@ _LATEX_FRACTION = re.compile(
 # A line's end or a tab as JSON escapes it; no command of LaTeX is this short.
 _ESCAPED_SPACE = re.compile(r"\\[nrt](?![A-Za-z])")
 # 12 050 and 1 000 000. What begins with 0 is no number of its own, so that one such group shows what the spaces are.
-_SPACED_GROUPS = re.compile(r"(?<![\w.,'/:^])[1-9]\d{0,2}(?: \d{3}(?!\d))++", re.ASCII)
+_SPACED_GROUPS = re.compile(r"(?<![\w.,'/:^])[1-9]\d{0,2}(?: \d{3}(?!\d))+", re.ASCII)
 
 # 1.5 × 10^3, as text and as LaTeX have it; ³ is ^3 already.
 _POWER_OF_TEN = re.compile(
@@ -33,7 +33,7 @@ _LARGE_SUFFIX = {"thousand": "k", "million": "M", "billion": "bn", "trillion": "
 # 3/4 and 2 3/4, but no part of a date, a range or a longer expression. Begins with a digit, which is what search finds
 # fastest; its lengths are those that int() takes.
 _FRACTION = re.compile(
-    r"\d(?<![\w.,/:^*)}]\d)(?<![\d)][+-]\d)\d{0,14}(?:,\d{3}){0,5}+(?:[ \t]++(?P<top>[1-9]\d{0,14}))?"
+    r"\d(?<![\w.,/:^*)}]\d)(?<![\d)][+-]\d)\d{0,14}(?:,\d{3}){0,5}(?:[ \t]++(?P<top>[1-9]\d{0,14}))?"
     r" ?/ ?(?P<bottom>[1-9]\d{0,14})(?![\w/^]|[.,:]\d|-\d|\\[A-Za-z])",
     re.ASCII,
 )

@@ -31,10 +31,10 @@ _TAG = r"</?[A-Za-z][\w-]*/?>"
 _WRAPPER = r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mathit|mathsf)(?=\{)"
 _CURRENCY = "USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|BRL|KRW"
 _EDGE = r"""["'`*_~()\[\]{}<>;:!?|#%$\\≈≤≥≠→⇒]"""
-_BEFORE = rf"(?:{_TAG}|{_WRAPPER}|[A-Z]{{1,3}}(?=\$)|(?:{_CURRENCY}|Rs\.?)(?=[\d.])|{_EDGE})*+"
+_BEFORE = rf"(?:{_TAG}|{_WRAPPER}|[A-Z]{{1,3}}(?=\$)|(?:{_CURRENCY}|Rs\.?)(?=[\d.])|{_EDGE})*"
 # A dot or comma before the digits may be the decimal one; behind them it ends a sentence. A sign may stand before or
-# after the currency: -$5, $-5. Both ends are possessive: they never give back what they took.
-_BEHIND = rf"(?:{_TAG}|{_CURRENCY}|{_EDGE}|[.,+-])*+"
+# after the currency: -$5, $-5.
+_BEHIND = rf"(?:{_TAG}|{_CURRENCY}|{_EDGE}|[.,+-])*"
 
 _TIMES = {"": 0, "k": 3, "K": 3, "M": 6, "mn": 6, "B": 9, "bn": 9, "tn": 12}
 _UNIT = (
@@ -48,7 +48,18 @@ _SUFFIX = (
     # Metres or millions, seconds or a decade, times or the unknown, a time of day.
     r"(?P<unclear>m|s|x|[ap]\.?m))?"
 )
-_TOKEN = re.compile(rf"{_BEFORE}(?:([+-]){_BEFORE})?((?![eE]\d)[\d.,_'eE+-]*\d){_SUFFIX}{_BEHIND}", re.ASCII)
+
+
+def _whole(name: str, part: str) -> str:
+    """A part that never gives back what it took; up to Python 3.11.4 `(?:…)*+` takes more than its alternatives do."""
+    return rf"(?=(?P<{name}>{part}))(?P={name})"
+
+
+_TOKEN = re.compile(
+    rf"{_whole('before', _BEFORE)}(?:(?P<sign>[+-]){_whole('within', _BEFORE)})?"
+    rf"(?P<figure>(?![eE]\d)[\d.,_'eE+-]*\d){_SUFFIX}{_whole('behind', _BEHIND)}",
+    re.ASCII,
+)
 
 # What holds digits and is no number: it begins with a letter, or has some right behind its digits.
 _NAME = re.compile(
@@ -116,7 +127,7 @@ def _number(token: str) -> float | None:
 def _read(found: re.Match[str], token: str) -> float:
     if found["unclear"]:
         raise UnreadableNumber(token)
-    sign, figure = found[1] or "", found[2].replace("'", "_")
+    sign, figure = found["sign"] or "", found["figure"].replace("'", "_")
     exponent = _TIMES[found["times"] or ""]
     behind = f"e{exponent}" if exponent else ""
     if _PLAIN.fullmatch(figure) and not (behind and "e" in figure.lower()):
