@@ -34,7 +34,7 @@ class Vendor:
 
     def __init__(self) -> None:
         self.answered: set[str] = set()
-        self.provider = Provider(self._answer)
+        self.provider = Provider(self._answer, embed=lambda _: faults.hang())
 
     def _answer(self, request: Request) -> str | faults.Fault:
         return "Yes." if request.last_text in self.answered else faults.hang()
