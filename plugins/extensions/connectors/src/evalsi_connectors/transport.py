@@ -110,8 +110,6 @@ class Turns:
 
     def __init__(self, settings: ConnectorSettings, who: Who, *faults: type[Exception]) -> None:
         self._timeout_s = settings.timeout_s
-        # Of a connection alone; a call's own time is its turn's.
-        self._timeout = aiohttp.ClientTimeout(sock_connect=_connect_timeout_s(settings))
         self._turns = asyncio.Semaphore(settings.max_connections)
         self._who = who
         self._faults: tuple[type[Exception], ...] = (*FAULTS, *faults)
