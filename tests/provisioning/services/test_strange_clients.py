@@ -15,6 +15,7 @@ import pytest
 from evalsi_kernel.supervision.launch import Command, Launch
 from evalsi_provisioning import serving
 from evalsi_provisioning.addresses import Address
+from evalsi_provisioning.served_session import _silent
 from evalsi_provisioning.service_file import Tls
 from evalsi_provisioning.serving import ServiceOptions, Serving
 from tests.cli.running import BOUND_S
@@ -194,3 +195,18 @@ def test_a_client_that_does_not_read_keeps_no_service_from_its_end(at: str) -> N
     with socket.socket(socket.AF_UNIX) as deaf:
         lines = serve(at, visit, program=program, grace_s=0)
     assert lines[1:3] == ["session 1 begins", "ending, once one session is over, or in 0 s"]
+
+
+def test_a_session_that_is_ended_as_its_pack_says_its_first_word_does_end() -> None:
+    async def story() -> None:
+        spoke = asyncio.Event()
+        watch = asyncio.create_task(_silent(spoke, BOUND_S))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        spoke.set()
+        await asyncio.sleep(0)
+        watch.cancel()
+        done, _ = await asyncio.wait({watch}, timeout=BOUND_S)
+        assert done == {watch}
+
+    asyncio.run(story())

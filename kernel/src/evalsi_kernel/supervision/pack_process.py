@@ -70,15 +70,14 @@ class PackProcess:
 
     async def end_of_life(self) -> str:
         """Wait until a process whose stream has ended is gone and its stderr read; a phrase that says how it ended."""
-        try:
-            code = await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
-        except TimeoutError:
+        await asyncio.wait({self._gone}, timeout=LEAVE_S)
+        if not self._gone.done():
             self.kill()
             await asyncio.shield(self._gone)
             return "closed its stream without an end and was ended"
-        with suppress(asyncio.TimeoutError):
-            # A grandchild may hold stderr open for ever.
-            await asyncio.wait_for(asyncio.shield(self._stderr), LEAVE_S)
+        # A grandchild may hold stderr open for ever.
+        await asyncio.wait({self._stderr}, timeout=LEAVE_S)
+        code = self._gone.result()
         if code < 0:
             return f"was killed by {signal.Signals(-code).name}"
         return f"exited with code {code}"
@@ -93,11 +92,9 @@ class PackProcess:
             for step in (None, signal.SIGTERM, signal.SIGKILL):
                 if step is not None:
                     self._signal(step)
-                try:
-                    await asyncio.wait_for(asyncio.shield(self._gone), LEAVE_S)
+                await asyncio.wait({self._gone}, timeout=LEAVE_S)
+                if self._gone.done():
                     break
-                except TimeoutError:
-                    continue
         finally:
             # Whatever the pack started goes with it.
             self._signal(signal.SIGKILL)

@@ -32,7 +32,8 @@ async def watch(worker: Worker, record_timeout_s: float) -> None:
 async def _examine(worker: Worker, record_timeout_s: float) -> None:
     ping_s = min(PING_S, record_timeout_s)
     try:
-        answer = await asyncio.wait_for(worker.connection.request("ping", {}), ping_s)
+        async with asyncio.timeout(ping_s):
+            answer = await worker.connection.request("ping", {})
     except TimeoutError:
         worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
         await worker.connection.is_over.wait()

@@ -138,7 +138,8 @@ class Worker:
         """Say goodbye and end the pack; bounded, whatever state it is in."""
         if not self.is_over:
             try:
-                await asyncio.wait_for(self.connection.request("bye", {}), GOODBYE_S)
+                async with asyncio.timeout(GOODBYE_S):
+                    await self.connection.request("bye", {})
             except (TimeoutError, RequestFailed):
                 self.fault = self.fault or "did not answer bye"
         self.connection.close_writing()
@@ -160,7 +161,8 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         answer = launch.guard(answer, lambda *one: any(flight.has(*one) for flight in flights))
     worker = Worker(launch, Connection(transport, answer), process, flights)
     try:
-        await asyncio.wait_for(worker.connection.hello(), launch.start_timeout_s)
+        async with asyncio.timeout(launch.start_timeout_s):
+            await worker.connection.hello()
     except RequestFailed as failure:
         if failure.gone:
             raise await _ended_at_start(worker, failure.error) from failure

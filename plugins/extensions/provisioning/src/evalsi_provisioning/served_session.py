@@ -70,7 +70,9 @@ async def _from_pack(process: PackProcess, writer: asyncio.StreamWriter, spoke: 
 async def _silent(spoke: asyncio.Event, greeting_s: float) -> None:
     """Return only if nothing is said in time; after the first word it is the kernel's to watch the pack."""
     try:
-        await asyncio.wait_for(spoke.wait(), greeting_s)
+        # Up to Python 3.11 `wait_for` forgets that it was cancelled where what it waits for has just come.
+        async with asyncio.timeout(greeting_s):
+            await spoke.wait()
     except TimeoutError:
         return
     await asyncio.Event().wait()

@@ -69,7 +69,8 @@ def connecting(service: Service, name: str) -> Callable[[], Awaitable[ServiceTra
 
     async def connect() -> ServiceTransport:
         try:
-            reader, writer = await asyncio.wait_for(_open(service), CONNECT_S)
+            async with asyncio.timeout(CONNECT_S):
+                reader, writer = await _open(service)
         except TimeoutError as error:
             raise _unreached(service.address, name, f"no answer within {CONNECT_S:g} s") from error
         except ssl.SSLCertVerificationError as error:

@@ -131,7 +131,8 @@ class Serving:
             if self._tls is not None:
                 await writer.start_tls(self._tls, ssl_handshake_timeout=HANDSHAKE_S)
             # A process is for who speaks: not for one who looks whether the port is open, nor for one who hangs.
-            first = await asyncio.wait_for(reader.read(READ_BYTES), self._options.silence_s)
+            async with asyncio.timeout(self._options.silence_s):
+                first = await reader.read(READ_BYTES)
             if first:
                 await self._served(first, reader, writer)
         except TimeoutError:
@@ -143,7 +144,8 @@ class Serving:
         finally:
             writer.close()
             try:
-                await asyncio.wait_for(writer.wait_closed(), LINGER_S)
+                async with asyncio.timeout(LINGER_S):
+                    await writer.wait_closed()
             except OSError:  # A timeout is one too. Whoever does not read has what he has.
                 writer.transport.abort()
             self._connections.discard(task)
