@@ -52,16 +52,16 @@ def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Itera
     for tally in tallies:
         name = tally.instance.name
         if tally.scored and tally.errors:
-            yield Finding("notice", f"{name} failed on {_of(tally.errors, records)}{_mostly(tally.error_reasons)}")
+            yield Finding("notice", f"{name} failed on {_of(tally.errors, records)}{mostly(tally.error_reasons)}")
         elif tally.scored or tally.cancelled or not records:
             continue
         elif tally.errors and tally.skipped:
             counts = f"{tally.skipped:,} {'was' if tally.skipped == 1 else 'were'} skipped, {tally.errors:,} failed"
-            yield Finding("problem", f"{name} scored no record: {counts}{_mostly(tally.error_reasons)}")
+            yield Finding("problem", f"{name} scored no record: {counts}{mostly(tally.error_reasons)}")
         elif tally.errors:
-            yield Finding("problem", f"{name} failed on every record{_mostly(tally.error_reasons)}")
+            yield Finding("problem", f"{name} failed on every record{mostly(tally.error_reasons)}")
         elif tally.skipped:
-            message = f"{name} skipped every record{_mostly(tally.skip_reasons)}"
+            message = f"{name} skipped every record{mostly(tally.skip_reasons)}"
             is_meant = all(reason.startswith(WHEN_FALSE) for reason in tally.skip_reasons)
             yield Finding("notice" if is_meant else "problem", message, _mend_of_skips(tally, intake))
         else:
@@ -93,8 +93,8 @@ def _shared_names(tallies: Sequence[Tally]) -> Iterator[Finding]:
         yield Finding("notice", message, f"Give one another name: its_name={givers[-1]}, or name: in a spec.")
 
 
-def _mostly(reasons: Counter[str]) -> str:
-    """The commonest reason, as the end of a sentence."""
+def mostly(reasons: Counter[str]) -> str:
+    """The commonest of some reasons, as the end of a sentence that ends here."""
     reason, times = reasons.most_common(1)[0]
     if not reason:
         return "."

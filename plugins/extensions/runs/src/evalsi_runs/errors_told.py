@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalsi_kernel.results.evaluated import Evaluation
-from evalsi_kernel.results.findings import Finding
+from evalsi_kernel.results.findings import Finding, mostly
 from evalsi_kernel.results.results_file import ResultsSpool
 from evalsi_kernel.runs.request import RunEnd
 
@@ -56,7 +56,7 @@ def _findings(evaluation: Evaluation, errors: _Errors) -> Iterator[Finding]:
     lost, records = errors.lost, evaluation.records
     all_lost = lost >= records
     of = "every record" if all_lost else f"{lost:,} of {records:,} records"
-    told = Finding("problem" if all_lost else "notice", f"The target failed on {of}{_mostly(errors.target)}")
+    told = Finding("problem" if all_lost else "notice", f"The target failed on {of}{mostly(errors.target)}")
     found = [told]
     for finding in evaluation.findings:
         own = next((own for name, own in errors.own.items() if _is_about_errors(finding, name)), None)
@@ -77,12 +77,12 @@ def _of_evaluator(finding: Finding, own: _Own, answered: int) -> Iterator[Findin
     which = "that the target answered"
     if own.failed and not own.scored and own.skipped:
         counts = f"{own.skipped:,} {'was' if own.skipped == 1 else 'were'} skipped, {own.failed:,} failed"
-        yield finding._replace(message=f"{name} scored no record {which}: {counts}{_mostly(own.errors)}")
+        yield finding._replace(message=f"{name} scored no record {which}: {counts}{mostly(own.errors)}")
     elif own.failed:
         of = "every record" if own.failed >= answered else f"{own.failed:,} of the {answered:,} records"
-        yield finding._replace(message=f"{name} failed on {of} {which}{_mostly(own.errors)}")
+        yield finding._replace(message=f"{name} failed on {of} {which}{mostly(own.errors)}")
     elif own.skipped and not own.scored:
-        yield finding._replace(message=f"{name} skipped every record {which}{_mostly(own.skips)}")
+        yield finding._replace(message=f"{name} skipped every record {which}{mostly(own.skips)}")
 
 
 def _read(spool: ResultsSpool) -> _Errors:
@@ -120,12 +120,3 @@ def _take(own: _Own, outcome: str, reason: str) -> None:
 def _count(reasons: Counter[str], reason: str) -> None:
     if reason in reasons or len(reasons) < MAX_REASONS:
         reasons[reason] += 1
-
-
-def _mostly(reasons: Counter[str]) -> str:
-    """The commonest reason, as the end of a sentence."""
-    reason, times = reasons.most_common(1)[0]
-    if not reason:
-        return "."
-    how = "" if len(reasons) == 1 else "for instance, " if times == 1 else f"{times:,} times, "
-    return f": {how}{reason}" + ("" if reason.endswith((".", "!", "?", "…")) else ".")
