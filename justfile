@@ -94,7 +94,10 @@ docs:
     python -m tests.kernel.hooks_page --write
     python -m tests.docs.reference --write
 
-# All wheels, into dist/.
+# One installable set of wheels in dist/, with checksums; the packs' and adapters' own wheels in dist/packs/.
 build:
+    rm -rf dist
     uv build --quiet --all-packages --wheel --out-dir dist
-    for folder in {{ packs }}; do uv build --quiet --wheel --out-dir dist "$folder"; done
+    for folder in {{ packs }}; do uv build --quiet --wheel --out-dir dist/packs "$folder"; done
+    rm -f dist/.gitignore dist/packs/.gitignore
+    cd dist && sha256sum *.whl packs/*.whl > SHA256SUMS

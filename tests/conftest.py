@@ -39,6 +39,7 @@ gc.disable()
 WALKS = (
     "ci_examples",
     "conformance",
+    "docs/test_install.py",
     "docs/test_pages.py",
     "judging/test_batches_interrupted.py",
     "provisioning/adding/test_built_wheel.py",

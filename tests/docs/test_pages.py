@@ -26,7 +26,7 @@ PAGES = sorted(
 RUN = {"console", "python"}
 SHOWN = {"text", "toml", "json", "csv"}
 BOOTSTRAP = {"sh", ""}
-"""The two commands of the README and their table: CI runs them, from nothing."""
+"""The two commands of the README and their table, which CI runs, and those of the page that `test_install` follows."""
 
 
 def place(page: Path) -> str:
@@ -48,7 +48,7 @@ def test_a_reader_can_follow_the_page_from_top_to_bottom(page: Path, tmp_path: P
 
 @pytest.mark.parametrize("page", [*PAGES, *OF_ADAPTERS], ids=place)
 def test_every_block_of_a_page_is_run_or_is_no_command(page: Path) -> None:
-    known = RUN | SHOWN | (BOOTSTRAP if page.name == "README.md" else set())
+    known = RUN | SHOWN | (BOOTSTRAP if page.name in ("README.md", "install.md") else set())
     strange = [block for block in blocks_of(page.read_text(encoding="utf-8")) if block.language not in known]
     assert strange == []
 

@@ -1,16 +1,13 @@
-"""Every fault to a sentence on stderr and an exit code, in one place.
-
-It must not know a command.
-"""
+"""Turns every error of a command into a sentence on stderr and an exit code."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from evalsi_cli.exhaustion import exhaustion
 from evalsi_cli.terminal import paint, quoted
 from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.status import Status
@@ -29,13 +26,11 @@ def exit_code_of(run: Callable[[], int]) -> int:
         return tell(error)
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except MemoryError:
-        return tell(EvalsiError("There is not enough memory.", "Free some, or score fewer records at once (--limit)."))
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise KeyboardInterrupt from error  # Python 3.11 wraps one that comes while a class is being made.
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            return tell(EvalsiError("Nothing more can be written: no space is left.", "Free some."))
+        if (known := exhaustion(error)) is not None:
+            return tell(EvalsiError(*known))
         if os.environ.get("EVALSI_DEBUG"):
             raise
         fault = EvalsiError(
@@ -49,7 +44,9 @@ def tell(error: EvalsiError) -> int:
     """Print an error; returns the exit code that it stands for."""
     print(f"{paint('error:', 'red', sys.stderr)} {quoted(error.message)}", file=sys.stderr)
     mend = error.mend
-    if error.code in ("config.unknown_evaluator", "config.unknown_pack"):
+    if (known := exhaustion(error)) is not None:
+        mend = known[1]
+    elif error.code in ("config.unknown_evaluator", "config.unknown_pack"):
         from evalsi_cli.absent_packs import mend_of_unknown  # The index of extensions, which only this error needs.
 
         mend = mend_of_unknown(error)

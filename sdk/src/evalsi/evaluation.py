@@ -287,7 +287,9 @@ def _request_of_the_kernel() -> type[Request]:
     try:
         from evalsi_kernel.request import Request
     except ImportError as error:
-        raise ImportError("evaluate() and complete() need the kernel. Run: pip install evalsi") from error
+        raise ImportError(
+            "evaluate() and complete() need the kernel: install Evals.si as docs/how-to/install.md shows"
+        ) from error
     return Request
 
 
