@@ -136,5 +136,8 @@ def test_json_has_no_messages() -> None:
 def test_contents_are_equal_when_they_hold_the_same() -> None:
     assert Content("a") == Content("a")
     assert Content("a") != Content({"json": "a"})
-    assert Content("a") != "a"
+    assert Content("a") == "a"
+    assert Content("a") != "b"
+    assert Content({"json": [1]}) == [1]
+    assert Content("[1]") != [1]
     assert repr(Content("a")) == "Content('a')"

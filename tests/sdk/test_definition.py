@@ -194,19 +194,19 @@ def no_argument() -> bool:
     return True
 
 
-def only_named(*, record: Record) -> bool:
-    return bool(record)
+def only_params(*, limit: int) -> bool:
+    return bool(limit)
 
 
-def context_first(ctx: Any, record: Record) -> bool:
-    return bool(record)
+def only_context(ctx: Any) -> bool:
+    return bool(ctx)
 
 
 def no_types(record: Record, *, limit=3) -> bool:  # type: ignore[no-untyped-def]
     return bool(limit)
 
 
-@pytest.mark.parametrize("function", [no_argument, only_named, context_first])
+@pytest.mark.parametrize("function", [no_argument, only_params, only_context])
 def test_a_function_that_takes_no_record_first_is_refused(function: Any) -> None:
     with pytest.raises(
         TypeError, match=rf"{function.__name__} takes no record.*Write def {function.__name__}\(record\)"

@@ -124,6 +124,7 @@ _CODES: Final = (
     _Code("dataset.unknown_format", "config", "no", "Nothing reads data of this kind."),
     _Code("dataset.unreachable", "environment", "later", "The place that holds the data does not answer."),
     _Code("dataset.unreadable", "record", "no", "The file is there but cannot be read."),
+    _Code("record.field", "record", "no", "A field of the record is not of the type that the evaluator takes."),
     _Code("environment.broken", "environment", "no", "A pack's environment is there but cannot run."),
     _Code("environment.build_failed", "environment", "no", "A pack's environment could not be built from its lock."),
     _Code("environment.busy", "environment", "later", "Another process builds this environment and is not done."),

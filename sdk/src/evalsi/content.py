@@ -73,7 +73,12 @@ class Content:
         raise ContentError("JSON content holds no messages")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Content) and self.wire == other.wire
+        """Compare with other content, with a text, or with a JSON value."""
+        if isinstance(other, Content):
+            return bool(self.wire == other.wire)
+        if isinstance(other, str):
+            return self.as_text() == other
+        return isinstance(self.wire, dict) and "json" in self.wire and bool(self.wire["json"] == other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 
+from evalsi.binding import FIELDS_BY_NAME, Binding, binding_of, method_binding
 from evalsi.params import function_of, params_schema
 from evalsi.signatures import arguments_of, is_async
 
@@ -144,7 +145,8 @@ def evaluator(
         version: bump it whenever a score may change; it enters every result and cache key.
         summary: one line for the catalog; the first line of the docstring by default.
         scope: "record" scores each record; "dataset" observes all and gives one score for the whole.
-        needs: fields a record must have, else it is skipped: "output", "reference", "usage.latency_ms", …
+        needs: fields a record must have, else it is skipped: "output", "reference", "usage.latency_ms", …; arguments
+            named after a field, without a default, count as well.
         asks: what it asks of the kernel: "judge", "embed", "sandbox".
         outputs: what it returns; may stay empty, then the kind is taken from what it does return.
 
@@ -189,23 +191,11 @@ def definition_of(target: Any) -> Definition:
     if attached is not None:
         return attached
     if not callable(target):
-        mend = "Pass its class, and the params beside it" if hasattr(target, "score") else "Pass a function or a class"
-        raise TypeError(f"{target!r} is no evaluator. {mend}.")
+        mend = (
+            "Pass its class, and the params beside it." if hasattr(target, "score") else "Pass a function or a class."
+        )
+        raise TypeError(f"{target!r} is no evaluator.{foreign_form(target) or f' {mend}'}")
     return _define(target)
-
-
-def record_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's arguments that are no params: the first, its record; and, where there is one, `ctx`.
-
-    Raises:
-        TypeError: the function takes no record.
-    """
-    arguments = arguments_of(function)
-    first = next(iter(arguments.values()), None)
-    if first is None or first.kind in ("keyword_only", "var_keyword") or first.name == "ctx":
-        name = function_of(function).__qualname__
-        raise TypeError(f"{name} takes no record; its first argument must be one. Write def {name}(record): …")
-    return (first.name, "ctx") if "ctx" in arguments else (first.name,)
 
 
 def _define(
@@ -230,19 +220,22 @@ def _define(
     if scope not in get_args(Scope):
         raise ValueError(f"{own_name}: the scope is {scope!r}; it is record or dataset.")
     if isinstance(target, type):
-        _check_methods(own_name, target, scope)
+        binding = _check_methods(own_name, target, scope)
         params = _constructor_params(target)
     elif scope == "dataset":
         raise TypeError(f"{own_name}: a dataset-scope evaluator is a class with observe() and aggregate().")
     else:
-        params = params_schema(target, record_arguments(target))
+        binding = binding_of(target)
+        params = params_schema(target, binding.names)
     text = _docstring(subject) if summary is None else summary
+    declared = _words(own_name, "needs", needs, FIELDS)
+    implied = () if binding is None else binding.needs
     return Definition(
         own_name,
         version,
         text.strip().split("\n")[0],
         scope,
-        _words(own_name, "needs", needs, FIELDS),
+        tuple(dict.fromkeys((*declared, *implied))),
         _words(own_name, "asks", asks, CAPABILITIES),
         _distinct(own_name, outputs),
         params,
@@ -275,14 +268,17 @@ def _subject(target: Any) -> Any:
     return type(target) if function.__name__ == "__call__" else function
 
 
-def _check_methods(name: str, target: type, scope: Scope) -> None:
+def _check_methods(name: str, target: type, scope: Scope) -> Binding | None:
+    """Refuse a class that lacks a method; returns how its record method takes a record, where that is known."""
     if scope == "record":
         if callable(getattr(target, "plan", None)) and callable(getattr(target, "reduce", None)):
-            return
+            for method in ("plan", "reduce"):
+                _check_takes_record(target, method)
+            return None
         if not callable(getattr(target, "score", None)):
-            mend = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else ""
+            mend = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else foreign_form(target)
             raise TypeError(f"{name}: a record-scope class needs the method score(self, record).{mend}")
-        return
+        return method_binding(target, "score")
     if not callable(getattr(target, "observe", None)):
         raise TypeError(f"{name}: a dataset-scope class needs the method observe(self, record).")
     finish = getattr(target, "combine", None) or getattr(target, "aggregate", None)
@@ -290,6 +286,28 @@ def _check_methods(name: str, target: type, scope: Scope) -> None:
         raise TypeError(f"{name}: a dataset-scope class needs aggregate(self, states) or combine(self, totals).")
     if is_async(finish):
         raise TypeError(f"{name}: {finish.__name__}() is called once, and not awaited. Write it without async.")
+    return method_binding(target, "observe")
+
+
+def _check_takes_record(target: type, method: str) -> None:
+    """Refuse a `plan` or `reduce` whose first argument is a field: these two take the whole record."""
+    arguments = [one for one in arguments_of(getattr(target, method)).values() if one.name != "self"]
+    if arguments and arguments[0].name in FIELDS_BY_NAME:
+        form = "plan(self, record)" if method == "plan" else "reduce(self, record, replies)"
+        raise TypeError(f"{target.__qualname__}.{method} takes {arguments[0].name} first. Write {form}.")
+
+
+def foreign_form(target: Any) -> str:
+    """What to write instead of another tool's class or object; "" where it has no such form."""
+    forms = {
+        "measure": "measure(test_case) is DeepEval's form. Rename it to score(self, input, output), without test_case;"
+        " DeepEval's own metrics are evaluators named deepeval/NAME.",
+        "evaluate": "evaluate(ctx) is pydantic-evals' form. Rename it to score(self, output, reference), and read the"
+        " arguments instead of ctx.",
+        "eval": "eval(output, expected) is autoevals' form. Wrap it in a function: def f(output, expected):"
+        " return SCORER(output, expected).score",
+    }
+    return next((f" {form}" for method, form in forms.items() if callable(getattr(target, method, None))), "")
 
 
 def _constructor_params(target: type) -> dict[str, Any]:

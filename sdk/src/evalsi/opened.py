@@ -10,12 +10,13 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalsi.binding import binding_of, did_you_mean
 from evalsi.definition import Definition
 from evalsi.judging import AskError, JudgeReply
 from evalsi.promise import Promise, promise_of
 from evalsi.record import Record
 from evalsi.score import MissingField, ScoreError
-from evalsi.signatures import arguments_of, is_async
+from evalsi.signatures import is_async
 
 if TYPE_CHECKING:
     from evalsi.context import Context
@@ -63,10 +64,11 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
             scoring, promising = instance.observe, getattr(instance, "combine", None) or instance.aggregate
         else:
             scoring = promising = instance.score
-        scored = _with_context(scoring, context)
+        scored = binding_of(scoring).caller(scoring, context)
         return Opened(definition, scored, is_async(scoring), instance, promise_of(promising))
     bound = partial(target, **params) if params else target
-    return Opened(definition, _with_context(bound, context), is_async(target), None, promise_of(target))
+    scored = binding_of(target).caller(bound, context)
+    return Opened(definition, scored, is_async(target), None, promise_of(target))
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
@@ -96,14 +98,7 @@ def _check_names(definition: Definition, params: dict[str, Any]) -> None:
             raise TypeError(f"{definition.name} has no param {name!r}; it has {', '.join(known) or 'none'}")
     for name in definition.params.get("required", ()):
         if name not in params:
-            raise TypeError(f"{definition.name} needs the param {name!r}")
-
-
-def _with_context(function: Callable[..., Any], context: Context | None) -> Callable[[Record], Any]:
-    """The function with its `ctx`, where it takes one: the record's own."""
-    if "ctx" not in arguments_of(function):
-        return function
-    return lambda record: function(record, ctx=None if context is None else context.of(record))
+            raise TypeError(f"{definition.name} needs the param {name!r}{did_you_mean(name)}")
 
 
 def _planned(instance: Any, context: Context | None) -> Callable[[Record], Awaitable[Any]]:

@@ -78,7 +78,7 @@ def params_schema(target: Callable[..., Any], skip: tuple[str, ...] = ()) -> dic
             raise TypeError(f"{where} is positional-only, and a param is given by its name. Take the slash away.")
         if argument.annotation is EMPTY:
             raise TypeError(f"{where} has no type. Write {name}: str, or whatever it is.")
-        schema = _type_schema(_resolved(argument.annotation, function, where), where)
+        schema = _type_schema(resolved(argument.annotation, function, where), where)
         if argument.default is EMPTY:
             required.append(name)
         elif _can_be_written(argument.default):
@@ -110,8 +110,12 @@ def function_of(target: Any) -> types.FunctionType:
     return inner
 
 
-def _resolved(annotation: Any, function: types.FunctionType, where: str) -> Any:
-    """The type behind one annotation, which may be text; of the other arguments the types need not be known."""
+def resolved(annotation: Any, function: types.FunctionType, where: str) -> Any:
+    """Return the type behind one annotation, which may be text; the other arguments' types need not be known.
+
+    Raises:
+        TypeError: the annotation names nothing that is there, or is no type.
+    """
     holder = types.SimpleNamespace(__annotations__={"param": annotation})
     try:
         return get_type_hints(holder, function.__globals__, include_extras=True)["param"]

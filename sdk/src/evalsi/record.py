@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalsi.content import Content, content, is_messages
-from evalsi.score import MissingField
+from evalsi.score import MissingField, shown
 
 
 class Record:
@@ -174,6 +174,9 @@ class Record:
         return f"Record({', '.join(f'{name}={value!r}' for name, value in self.wire.items())})"
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, (str, bytes, int, float, list, dict)):
+            # An evaluator that takes the record for a text would score 0 on every record.
+            raise TypeError(f"A Record was compared with {shown(other)}; compare record.output.as_text() with it.")
         return isinstance(other, Record) and self.wire == other.wire
 
     __hash__ = None  # type: ignore[assignment]

@@ -238,6 +238,9 @@ def _no_score(result: Any) -> ScoreError:
         # Python warns of a coroutine that nobody awaited; this sentence says more.
         getattr(result, "close", lambda: None)()
         return ScoreError("The evaluator returned something to await; write it as `async def`.")
+    if isinstance(getattr(result, "score", None), (int, float)):
+        # As autoevals' and other tools' results are.
+        return ScoreError(f"The evaluator returned {shown(result)}, which is no Score of evalsi; return its .score.")
     return ScoreError(f"The evaluator returned {shown(result)}, which is no score; {_EXPECTED}.")
 
 

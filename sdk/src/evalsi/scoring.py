@@ -11,6 +11,7 @@ from math import inf, isfinite
 from time import monotonic
 from typing import Any
 
+from evalsi.binding import FieldTypeError
 from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Item, ItemBuffer
 from evalsi.judging import AskError
 from evalsi.opened import Opened
@@ -176,6 +177,8 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
     name = opened.definition.name
     if isinstance(error, ScoreError):
         wire = WireError("pack.bad_score", f"{name}: {error}", error.mend)
+    elif isinstance(error, FieldTypeError):
+        wire = WireError("record.field", f"{name}: {error}", error.mend, "record")
     else:
         import traceback  # Here and in the rest of the package: what only a fault needs, no start waits for.
 
