@@ -101,3 +101,25 @@ build:
     for folder in {{ packs }}; do uv build --quiet --wheel --out-dir dist/packs "$folder"; done
     rm -f dist/.gitignore dist/packs/.gitignore
     cd dist && sha256sum *.whl packs/*.whl > SHA256SUMS
+
+# Print the version, or set it everywhere: `just version 0.5.0`, then `just lock-all docs`.
+version *NEW:
+    python .ci/version.py {{ NEW }}
+
+# A release in dist/: the wheels, each tried alone, a bill of materials, checksums, and the text of the tag.
+release: build test-wheels
+    python .ci/tag_text.py > dist/TAG.md
+    uv export --quiet --frozen --no-dev --no-editable --all-packages --format cyclonedx1.5 --output-file dist/sbom.cdx.json > /dev/null
+    for folder in {{ packs }}; do uv export --quiet --frozen --no-dev --project "$folder" --format cyclonedx1.5 --output-file "dist/packs/$(basename "$folder").cdx.json" > /dev/null; done
+    cd dist && sha256sum *.whl *.json packs/* > SHA256SUMS
+    @echo "dist/ holds the release; tag it with: git tag --annotate v$(python .ci/version.py) --file dist/TAG.md"
+
+# The documentation site, into build/site/out; a link or an anchor that leads nowhere fails.
+site:
+    uv run --quiet --group site python .ci/site.py
+
+# The tests under coverage, with the floor of pyproject.toml; processes that the tests start are measured too.
+coverage:
+    coverage erase
+    pytest --cov --cov-report=
+    coverage report --format total

@@ -8,7 +8,7 @@ from tests.architecture.distributions import ROOT, Distribution, packs, read_tom
 
 FOLDERS = {
     "protocol", "sdk", "kernel", "cli", "plugins", "adapters",
-    "examples", "tests", "docs", "benchmarks", "deploy", "changelog.d", ".ci",
+    "examples", "tests", "docs", "benchmarks", "deploy", "changelog.d", ".ci", ".github",
 }  # fmt: skip
 FILES = {
     "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE",
