@@ -1,7 +1,7 @@
 """Build the documentation site into build/site: `uv run --group site python .ci/site.py`.
 
-The pages are built where they lie in the tree, so that every relative link between them, to an example or to a README works as it does
-in the repository. A link or an anchor that leads nowhere fails the build.
+The pages keep their places in the tree, so that a relative link between them, to an example or to a README works as it
+does in the repository. A link or an anchor that leads nowhere fails the build.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Print or set the version that all distributions share: `python .ci/version.py [NEW]`.
 
-The root pyproject.toml holds it; this script writes it wherever a tool needs it a second time: the other pyproject.toml and
-plugin.toml files, the requirements between the distributions, and the kernel's module.
+The root pyproject.toml holds it; this script writes it wherever a tool needs it a second time: the other pyproject.toml
+and plugin.toml files, the requirements between the distributions, and the kernel's module.
 """
 
 from __future__ import annotations
@@ -24,16 +24,9 @@ def current() -> str:
 
 def places() -> list[Path]:
     """Return every file that repeats the version."""
-    patterns = (
-        "pyproject.toml",
-        "*/pyproject.toml",
-        "protocol/conformance/pyproject.toml",
-        "plugins/*/*/pyproject.toml",
-    )
-    patterns += ("adapters/**/pyproject.toml", "plugins/packs/*/plugin.toml", "adapters/*/plugin.toml")
+    patterns = ["pyproject.toml", "plugins/packs/*/plugin.toml", "adapters/*/plugin.toml"]
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    return sorted(path for path in found if str(path.relative_to(ROOT)) in tracked)
+    return [ROOT / name for name in tracked if any(Path(name).match(pattern) for pattern in patterns)]
 
 
 def replaced(text: str, old: str, new: str) -> str:
