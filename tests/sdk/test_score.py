@@ -82,8 +82,12 @@ def test_none_or_several_of_value_passed_and_label_are_refused(parts: dict[str, 
     ids=written,
 )
 def test_a_number_that_is_not_finite_is_refused(value: Any) -> None:
+    assert Score(value=value).value is None
+    assert "which is not a finite number" in (Score(value=value).error or "")
     with pytest.raises(ScoreError, match="which is not a finite number"):
-        Score(value=value)
+        scores_of(Score(value=value))
+    with pytest.raises(ScoreError, match="which is not a finite number"):
+        scores_of([Score(name="a", value=value), Score(name="b", value=value)])
     with pytest.raises(ScoreError, match="which is not a finite number"):
         scores_of(value)
 

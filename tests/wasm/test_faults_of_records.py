@@ -239,3 +239,9 @@ def test_whatever_stands_for_an_outcome_becomes_one_that_can_be_sent(outcome: An
         kind, payload = settled(candidate, OF_RECORD)
         assert kind in OF_RECORD
         assert msgpack.packb(payload)
+
+
+def test_e8_a_score_of_a_module_that_is_nan_costs_its_own_metric_only() -> None:
+    kind, scores = settled(["scored", [{"name": "a", "value": 1.0}, {"name": "b", "value": float("nan")}]], OF_RECORD)
+    assert (kind, scores[0]) == ("scored", {"name": "a", "value": 1.0})
+    assert (scores[1]["name"], scores[1]["error"]["code"]) == ("b", "pack.bad_score")

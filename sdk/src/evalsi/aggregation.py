@@ -13,7 +13,7 @@ from typing import Any
 from evalsi.opened import Opened
 from evalsi.opened import aggregate as aggregate_states
 from evalsi.score import SCORED, Skip, scores_of
-from evalsi.scoring import FAULTS, check_travels, failed
+from evalsi.scoring import FAULTS, check_travels, failed, wire_of_failed
 
 MAX_AGGREGATED = 20_000_000
 """How many states all resamples together may hold; of larger data there are fewer resamples."""
@@ -47,7 +47,7 @@ class Aggregation:
                 raise Skip("no record could be observed")
             result = aggregate_states(self._opened, self._states)
             self._opened.check_result(result)
-            scores = scores_of(result)
+            scores = [wire_of_failed(self._opened, one) if "error" in one else one for one in scores_of(result)]
             check_travels(scores, "score")
         except FAULTS as error:
             _, _, kind, payload = failed(0, 0, self._opened, error)
@@ -80,9 +80,13 @@ class Aggregation:
 
 def _columns(results: Iterable[Any]) -> dict[str, list[float]]:
     columns: dict[str, list[float]] = {}
+    broken: set[str] = set()
     for result in results:
         for score in scores_of(result):
+            if "error" in score:
+                broken.add(score.get("name", ""))
             number = score.get("value", score.get("passed"))
             if number is not None:
                 columns.setdefault(score.get("name", ""), []).append(float(number))
-    return columns
+    # Without every resample of a metric there is no interval of it.
+    return {name: column for name, column in columns.items() if name not in broken}

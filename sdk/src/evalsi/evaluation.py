@@ -121,6 +121,8 @@ class Result:
                     "label": score.get("label"),
                     "explanation": score.get("explanation"),
                 }
+            for error in result.get("score_errors", ()):
+                yield shared | {"metric": error["name"], "outcome": "error", "reason": error["message"]}
 
     def _spooled(self, what: str) -> Iterator[dict[str, Any]]:
         spool = self._evaluation.spool

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evalsi.score import SCORED, SKIPPED, Score
+from evalsi.score import SCORED, SKIPPED, Score, score_of_wire
 from evalsi.scoring import STATE
 from evalsi_protocol.errors import WireError
 
@@ -101,7 +101,7 @@ class PackRun:
 def outcome_of(kind: str, payload: Any) -> Outcome:
     """What an item says of its record."""
     if kind == SCORED:
-        return Outcome(kind, scores=tuple(Score(**wire) for wire in payload))
+        return Outcome(kind, scores=tuple(score_of_wire(wire) for wire in payload))
     if kind == SKIPPED:
         return Outcome(kind, reason=payload["reason"])
     if kind == STATE:

@@ -57,7 +57,7 @@ class Promise(NamedTuple):
         if is_score and _SCORE in self.keys:
             return
         # Whoever makes scores, for one that said "float", keeps to it with a Score's value too.
-        if any(self.keys.isdisjoint(wire) for wire in scores_of(result)):
+        if any(self.keys.isdisjoint(wire) for wire in scores_of(result) if "error" not in wire):
             raise BrokenPromise(f"The evaluator says that it returns {self.told}, and returned {shown(result)}.")
 
 

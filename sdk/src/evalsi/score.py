@@ -54,7 +54,10 @@ class Score:
         cost_usd: what this score cost, in US dollars.
 
     Raises:
-        ScoreError: none or several of the three were given, the number is not finite, or a part has the wrong type.
+        ScoreError: none or several of the three were given, or a part has the wrong type.
+
+    A `value` that is NaN or infinite is no score: the metric is then an error, and the other scores that an evaluator
+    returns beside it stand.
     """
 
     __slots__ = ("_wire",)
@@ -75,7 +78,8 @@ class Score:
         if passed is not None and value is None and label is None:
             wire = {"passed": passed if passed is True or passed is False else _truth(passed)}
         elif value is not None and passed is None and label is None:
-            wire = {"value": value if type(value) is float and isfinite(value) else finite(value)}
+            number = value if type(value) is float else _number(value, "value")
+            wire = {"value": number} if isfinite(number) else {"error": _not_finite("value", number)}
         elif label is not None and passed is None and value is None:
             wire = {"label": _text("label", label)}
         else:
@@ -114,6 +118,11 @@ class Score:
     def label(self) -> str | None:
         """The class, where the verdict is one."""
         return self._wire.get("label")
+
+    @property
+    def error(self) -> str | None:
+        """Why this is no score, where its number is not finite."""
+        return self._wire.get("error")
 
     @property
     def explanation(self) -> str | None:
@@ -160,18 +169,31 @@ def finite(value: Any, what: str = "value") -> float:
     """
     number = value if type(value) is float else _number(value, what)
     if not isfinite(number):
-        raise ScoreError(f"{what} is {number}, which is not a finite number.")
+        raise ScoreError(_not_finite(what, number))
     return number
+
+
+def score_of_wire(wire: dict[str, Any]) -> Score:
+    """The score that a map of the wire stands for, also of one that is an error."""
+    error = wire.get("error")
+    if error is None:
+        return Score(**wire)
+    score = Score(name=wire.get("name"), value=0.0)
+    del score._wire["value"]
+    score._wire["error"] = error["message"] if isinstance(error, dict) else str(error)
+    return score
 
 
 def scores_of(result: Any) -> list[dict[str, Any]]:
     """The wire form of whatever an evaluator returned.
 
+    A score among others that has an `error` in place of its verdict costs no other score.
+
     Raises:
-        ScoreError: nothing was returned, or something that is no score.
+        ScoreError: nothing was returned, something that is no score, or no score that is finite.
     """
     if type(result) is Score:
-        return [result._wire]
+        return _with_a_verdict([result._wire])
     if result is True or result is False:
         return [{"passed": result}]
     if type(result) is float:
@@ -181,7 +203,7 @@ def scores_of(result: Any) -> list[dict[str, Any]]:
     if isinstance(result, (list, tuple)):
         return _wires(result)
     if isinstance(result, Score):
-        return [result._wire]
+        return _with_a_verdict([result._wire])
     if result is None:
         raise ScoreError(f"The evaluator returned None; {_EXPECTED}.")
     plain = _plain(result)
@@ -212,8 +234,8 @@ def bare_verdicts(result: Any) -> Bare | bool | float | None:
             return None
         names.append(name)
         verdicts.append(verdict)
-    kinds = {*map(type, verdicts)}
-    if len(kinds) != 1 or str in kinds or len({*names}) < len(names):
+    kinds: set[type] = {*map(type, verdicts)}
+    if len(kinds) != 1 or not kinds <= {bool, float} or len({*names}) < len(names):
         return None
     return verdicts[0] if names == [""] else ((*names,), kinds.pop(), verdicts)
 
@@ -230,7 +252,18 @@ def _wires(scores: Sequence[Any]) -> list[dict[str, Any]]:
         names.add(score._wire.get("name"))
     if len(names) < len(wires):
         raise ScoreError("The evaluator returned two scores of one name; give each its own.")
+    return _with_a_verdict(wires)
+
+
+def _with_a_verdict(wires: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    errors = [wire["error"] for wire in wires if "error" in wire]
+    if len(errors) == len(wires):
+        raise ScoreError(errors[0])
     return wires
+
+
+def _not_finite(what: str, number: float) -> str:
+    return f"{what} is {number}, which is not a finite number."
 
 
 def _no_score(result: Any) -> ScoreError:

@@ -161,11 +161,20 @@ def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
         return [session, index, STATE, {"state": result}]
     opened.check_result(result)
     scores = scores_of(result)
-    for score in scores:
+    for place, score in enumerate(scores):
+        if "error" in score:
+            scores[place] = wire_of_failed(opened, score)
         # A plain score has a name and a value that were checked when it was made.
-        if "metadata" in score or "cost_usd" in score:
+        elif "metadata" in score or "cost_usd" in score:
             check_travels(score, "score")
     return [session, index, SCORED, scores]
+
+
+def wire_of_failed(opened: Opened, score: dict[str, Any]) -> dict[str, Any]:
+    """The wire form of a score that is no finite number, among others that are: its name, and the error."""
+    metric = score.get("name") or opened.definition.name
+    error = WireError("pack.bad_score", f"{opened.definition.name}: {metric}: {score['error']}", ScoreError.mend)
+    return {**({"name": score["name"]} if "name" in score else {}), "error": error.to_body()}
 
 
 def failed(session: int, index: int, opened: Opened, error: BaseException) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 from typing import Any
 
@@ -38,6 +39,48 @@ def error_of(outcome: Outcome, *outputs: OutputInfo, beside: Outcome | None = No
     assert judge.error_reasons == {error["message"]: 1}
     message: str = error["message"]
     return message
+
+
+# -- E8: one score of several that cannot stand ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"value": math.nan},
+        {"value": math.inf},
+        {"value": 2},
+        {"passed": True},
+        {"value": "1"},
+        {},
+        {"value": 0.5, "confidence": 7},
+        {"error": {"code": "pack.bad_score", "message": "x", "mend": "", "blame": "pack", "retry": "no"}},
+    ],
+    ids=str,
+)
+def test_e8_a_score_that_cannot_stand_costs_its_own_metric_only(bad: dict[str, Any]) -> None:
+    judge = tally(OutputInfo("good", "pass"), OutputInfo("bad", "number", minimum=0, maximum=1))
+    fine = scored({"name": "good", "passed": True}, {"name": "bad", "value": 0.5})
+    column = added(judge, fine, scored({"name": "good", "passed": False}, {"name": "bad", **bad}), fine)
+    kind, scores = column[1]
+    assert (kind, scores[0]) == ("scored", {"name": "good", "passed": False})
+    assert scores[1]["name"] == "bad"
+    assert scores[1]["error"]["code"] == "pack.bad_score"
+    good, other = judge.summaries(None)
+    assert (good.n, good.mean, good.errors) == (3, 2 / 3, 0)
+    assert (other.n, other.mean, other.errors) == (2, 0.5, 1)
+    assert (judge.scored, judge.errors) == (3, 0)
+    # What a run keeps and reads again adds up to the same.
+    again = tally(OutputInfo("good", "pass"), OutputInfo("bad", "number", minimum=0, maximum=1))
+    assert added(again, *column) == column
+    assert again.summaries(None) == judge.summaries(None)
+
+
+def test_e8_a_metric_that_always_failed_is_told() -> None:
+    judge = tally()
+    added(judge, scored({"name": "a", "value": 1.0}, {"name": "b", "value": math.nan}))
+    a, b = judge.told(judge.summaries(None))
+    assert (a.metric, a.n, a.errors, b.metric, b.n, b.mean, b.errors) == ("a", 1, 0, "b", 0, None, 1)
 
 
 # -- what stands -------------------------------------------------------------------------------------------------------
@@ -218,12 +261,6 @@ def test_scored_without_a_list_of_scores_is_an_error(payload: Any) -> None:
 def test_two_scores_of_one_name_are_an_error_and_neither_counts(names: tuple[str | None, str | None]) -> None:
     outcome = scored(*({"name": name, "value": 0.5} for name in names))
     assert error_of(outcome) == "core/judge: it gave two scores of one name."
-
-
-def test_one_bad_score_among_several_takes_the_others_with_it() -> None:
-    judge = tally(OutputInfo("a", "number"), OutputInfo("b", "number"))
-    added(judge, scored({"name": "a", "value": 1}, {"name": "b", "value": float("nan")}))
-    assert [summary.n for summary in judge.summaries(None)] == [0, 0]
 
 
 def test_an_evaluator_that_names_a_metric_for_every_record_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from evalsi_kernel.request import Listener, Request
 from evalsi_kernel.results.evaluated import Evaluation
 from evalsi_kernel.results.findings import Finding, findings
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod, percentile_interval
-from evalsi_kernel.scores.summaries import Summary, of_what_was_given
+from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import Tally
 from evalsi_kernel.status import Ending
 from evalsi_kernel.supervision.connection import RequestFailed
@@ -183,7 +183,7 @@ class RunScores:
 
     def _billed(self, tally: Tally) -> list[Summary]:
         """The summaries of an evaluator, with what its questions to a model took."""
-        summaries = of_what_was_given(self._summaries(tally))
+        summaries = tally.told(self._summaries(tally))
         if self._broker is None or tally.instance.session not in self._asking(self._broker):
             return summaries
         bill = self._broker.ledger.bill(tally.instance.session)
@@ -193,16 +193,17 @@ class RunScores:
         session = tally.instance.session
         if session not in self._states:
             return tally.summaries(self._method)
-        summaries = tally.summaries(None)
         replicates = self._whole.get(session)
         if replicates is None:
-            return summaries
+            return tally.summaries(None)
         count = self._states[session].count
         return [
             summary._replace(
                 n=count, ci=_resampled_interval(summary, replicates.get(name, ()), self._request.confidence)
             )
-            for name, summary in zip(tally.metrics, summaries, strict=True)
+            if summary.n
+            else summary
+            for name, summary in tally.summaries_by_score(None).items()
         ]
 
 

@@ -31,8 +31,8 @@ class Finding(NamedTuple):
 
 def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Finding]:
     """What there is to say of so many records, the problems first."""
-    found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_shadowed(intake, records)]
-    found += _shared_names(tallies)
+    found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_of_metrics(tallies, records)]
+    found += [*_shadowed(intake, records), *_shared_names(tallies)]
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
@@ -66,6 +66,15 @@ def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Itera
             yield Finding("notice" if is_meant else "problem", message, _mend_of_skips(tally, intake))
         else:
             yield Finding("problem", f"{name} gave no score.", "Mend the evaluator.")
+
+
+def _of_metrics(tallies: Sequence[Tally], records: int) -> Iterator[Finding]:
+    """The metrics that failed where others of their evaluator did not."""
+    for tally in tallies:
+        for name, failed in tally.metric_failures.items():
+            never = name not in tally.metrics or not tally.metrics[name].summary().n
+            what = f"{tally.instance.metric(name)} failed on {_of(failed, records)}"
+            yield Finding("problem" if never else "notice", f"{what}{mostly(tally.metric_errors[name])}")
 
 
 def _shadowed(intake: Intake, records: int) -> Iterator[Finding]:

@@ -173,8 +173,8 @@ class _ResultWriter:
         for record_id, outcome in zip(ids, column, strict=True):
             kind, payload = outcome or _UNTOLD
             if kind == "scored":
-                scores = ",".join([self._score(score) for score in payload])
-                lines.append(f'{{"record_id":{_encode(record_id)}{scored}{scores}]}}')
+                scores = ",".join([self._score(score) for score in payload if "error" not in score])
+                lines.append(f'{{"record_id":{_encode(record_id)}{scored}{scores}]{self._errors(payload)}}}')
             elif kind == "state":
                 lines.append("")
             else:
@@ -198,6 +198,15 @@ class _ResultWriter:
                 text = _encode(value)
             parts.append(f',"{key}":{text}' if key.isidentifier() else f",{_encode(key)}:{text}")
         return "".join(parts) + "}"
+
+    def _errors(self, scores: Sequence[Mapping[str, Any]]) -> str:
+        """The metrics of a scored outcome that are errors, with the key that holds them; "" where there is none."""
+        errors = [
+            {"name": self._instance.metric(score.get("name") or ""), **score["error"]}
+            for score in scores
+            if "error" in score
+        ]
+        return f',"score_errors":{_encode(errors)}' if errors else ""
 
     def _unscored(self, kind: str, payload: Mapping[str, Any]) -> str:
         reason = payload.get("message" if kind == "error" else "reason", "")

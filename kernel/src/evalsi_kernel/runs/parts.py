@@ -15,7 +15,7 @@ from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.runs.values import numbers_of
-from evalsi_kernel.scores.summaries import Summary, of_what_was_given
+from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import UNANSWERED, Tally
 
 MOST_SLICES = 1_000
@@ -63,6 +63,8 @@ class TrialSums:
         if kind != "scored":
             return None
         for score in payload:
+            if "error" in score and (score.get("name") or "") == name:
+                return "error"
             fits = "passed" in score or ("value" in score and metric in self._numbers)
             if fits and (score.get("name") or "") == name:
                 self._passes.add(metric)
@@ -118,7 +120,7 @@ class Slices:
     def summaries(self) -> dict[tuple[str, str], list[Summary]]:
         """By key and value, in the order of their names."""
         return {
-            named: [summary for tally in tallies for summary in of_what_was_given(tally.summaries(None))]
+            named: [summary for tally in tallies for summary in tally.told(tally.summaries(None))]
             for named, tallies in sorted(self._tallies.items())
         }
 

@@ -16,6 +16,8 @@ from evalsi_kernel.scores.score_check import KINDS
 def values_of(instance: Instance, outcome: Outcome | None) -> Iterator[tuple[str, Any]]:
     """Each metric that an outcome scored, with its verdict: a number, 1.0 or 0.0 for a pass or failure, or a label."""
     for score in outcome[1] if outcome is not None and outcome[0] == "scored" else ():
+        if "error" in score:
+            continue
         value = next((score[key] for key in KINDS if score.get(key) is not None), None)
         yield instance.metric(score.get("name") or ""), float(value) if type(value) is bool else value
 

@@ -25,7 +25,11 @@ _FAULTS = (TypeError, KeyError, IndexError, AttributeError)
 
 
 class BadScore(Exception):
-    """A score that cannot stand, and why."""
+    """A score that cannot stand, and why; `body` is the pack's own error, where it sent one."""
+
+    def __init__(self, message: str, body: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.body = body
 
 
 class Verdicts(NamedTuple):
@@ -34,6 +38,13 @@ class Verdicts(NamedTuple):
     name: str
     key: str
     values: list[Any]
+
+
+class Checked(NamedTuple):
+    """One record's scores: the verdicts of those that stand, and by name why others do not."""
+
+    verdicts: list[Verdicts]
+    failures: dict[str, BadScore]
 
 
 class ScoreCheck:
@@ -75,29 +86,38 @@ class ScoreCheck:
             self._kinds.setdefault(column.name, KINDS[column.key])
         return columns
 
-    def record(self, payload: Any) -> list[Verdicts]:
-        """The verdicts of one record, one a score.
+    def record(self, payload: Any) -> Checked:
+        """Check the scores of one record; one that cannot stand costs no other score of another name.
 
         Raises:
-            BadScore: one cannot stand; none of them counts then.
+            BadScore: none of them can stand, or it cannot be told which metrics they are of.
         """
         if not isinstance(payload, list) or not payload:
             raise BadScore("it scored without a score")
-        verdicts = [self._one(score) for score in payload]
-        names = {verdict.name for verdict in verdicts}
-        if len(names) < len(verdicts):
+        verdicts: list[Verdicts] = []
+        failures: dict[str, BadScore] = {}
+        for score in payload:
+            name = self._name(score)
+            try:
+                verdicts.append(self._one(score, name))
+            except BadScore as bad:
+                failures[name] = bad
+        if not verdicts:
+            raise next(iter(failures.values()))
+        names = {verdict.name for verdict in verdicts} | failures.keys()
+        if len(names) < len(payload):
             raise BadScore("it gave two scores of one name")
         if self._is_too_many(names):
             raise BadScore(f"it gave scores of more than {MAX_NAMES:,} names")
         for verdict in verdicts:
             self._kinds.setdefault(verdict.name, KINDS[verdict.key])
-        return verdicts
+        return Checked(verdicts, failures)
 
     def _column(self, scores: list[dict[str, Any]]) -> Verdicts | None:
         present = {key for shape in set(map(tuple, scores)) for key in shape}
         keys = present & KINDS.keys()
         names = {score.get("name") for score in scores}
-        if len(keys) != 1 or len(names) != 1:
+        if len(keys) != 1 or len(names) != 1 or "error" in present:
             return None
         key, name = keys.pop(), names.pop() or ""
         if type(name) is not str or not self._fits(name, key):
@@ -119,16 +139,27 @@ class ScoreCheck:
                 return None
         return Verdicts(name, key, values)
 
-    def _one(self, score: Any) -> Verdicts:
+    def _name(self, score: Any) -> str:
+        """The metric that a score is of; raises `BadScore` where it is of none that this evaluator can have."""
         if not isinstance(score, dict):
             raise BadScore(f"a score is {score!r:.80}, which is not a map")
-        keys = [key for key in KINDS if score.get(key) is not None]
-        if len(keys) != 1:
-            raise BadScore("a score needs exactly one of value, passed and label")
-        key, name = keys[0], score.get("name") or ""
-        value = score[key]
+        name = score.get("name") or ""
         if type(name) is not str:
             raise BadScore(f"the name of a score is {name!r:.80}, which is not text")
+        if self._declared and name not in self._declared:
+            raise self._misfit(name, "")
+        return name
+
+    def _one(self, score: dict[Any, Any], name: str) -> Verdicts:
+        error = score.get("error")
+        keys = [key for key in KINDS if score.get(key) is not None]
+        if error is not None and not keys:
+            body = WireError.from_body(error if isinstance(error, dict) else {}).to_body()
+            raise BadScore(body["message"], body)
+        if len(keys) != 1 or error is not None:
+            raise BadScore("a score needs exactly one of value, passed and label")
+        key = keys[0]
+        value = score[key]
         if key == "passed" and type(value) is not bool:
             raise BadScore(f"passed is {value!r:.80}, which is not true or false")
         if key == "label" and type(value) is not str:
@@ -164,8 +195,11 @@ class ScoreCheck:
         return len(self._kinds.keys() | names) > MAX_NAMES
 
 
-def bad_score_error(ref: str, message: str) -> dict[str, Any]:
+def bad_score_error(ref: str, bad: BadScore | str) -> dict[str, Any]:
     """The error body for a score that cannot stand."""
+    if isinstance(bad, BadScore) and bad.body is not None:
+        return bad.body
+    message = str(bad)
     return WireError("pack.bad_score", f"{ref}: {message}.", "Mend the evaluator, or what it declares.").to_body()
 
 

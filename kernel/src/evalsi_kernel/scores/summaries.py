@@ -65,14 +65,6 @@ class Summary(NamedTuple):
         }
 
 
-def of_what_was_given(summaries: list[Summary]) -> list[Summary]:
-    """An evaluator's summaries without those that it declares and gave to no record, unless it gave no other.
-
-    Such a metric is one that only a param calls for; what came of the records is told by some metric.
-    """
-    return [summary for summary in summaries if summary.n] or summaries
-
-
 class MetricAccumulator:
     """Collects the scores of one metric, a column at a time, into its summary.
 

@@ -35,6 +35,8 @@ class Tally:
         scored, skipped, errors, cancelled: how many records ended so.
         skip_reasons, error_reasons: how often each of the first 50 reasons came.
         metrics: by the name of the score.
+        metric_failures: by the name of the score, how many scored records lack it because it could not stand; and
+            `metric_errors` the reasons.
     """
 
     def __init__(self, instance: Instance, level: float, *, keep_values: bool, clustered: bool) -> None:
@@ -42,6 +44,8 @@ class Tally:
         self.skipped = self.errors = self.cancelled = self.scored = 0
         self.skip_reasons: Counter[str] = Counter()
         self.error_reasons: Counter[str] = Counter()
+        self.metric_errors: dict[str, Counter[str]] = {}
+        self.metric_failures: Counter[str] = Counter()
         self.metrics: dict[str, MetricAccumulator] = {}
         self._level = level
         self._keep_values = keep_values
@@ -77,12 +81,13 @@ class Tally:
         kind, payload = outcome
         if kind == "scored":
             try:
-                self._add(self._check.record(payload), None)
+                checked = self._check.record(payload)
             except BadScore as bad:
-                payload = bad_score_error(self.instance.info.ref, str(bad))
+                payload = bad_score_error(self.instance.info.ref, bad)
             else:
+                self._add(checked.verdicts, None)
                 self.scored += records
-                return outcome
+                return (kind, self._with_failures(payload, checked.failures, records)) if checked.failures else outcome
         elif kind == "skipped":
             reason = _text(payload, "reason")
             self.skipped += records
@@ -95,11 +100,28 @@ class Tally:
 
     def summaries(self, method: IntervalMethod | None) -> list[Summary]:
         """One summary a metric so far; an evaluator that never scored has one too, with n = 0."""
-        metrics = list(self.metrics.values()) or [self._new_accumulator("", "number")]
-        return [
-            metric.summary(method)._replace(skipped=self.skipped, errors=self.errors, cancelled=self.cancelled)
-            for metric in metrics
-        ]
+        return list(self.summaries_by_score(method).values())
+
+    def summaries_by_score(self, method: IntervalMethod | None) -> dict[str, Summary]:
+        """The same by the name of the score, "" for an evaluator's only metric."""
+        metrics = dict(self.metrics)
+        for name in [*self.metric_failures, *([] if metrics or self.metric_failures else [""])]:
+            if name not in metrics:
+                metrics[name] = self._new_accumulator(name, "number")
+        return {
+            name: metric.summary(method)._replace(
+                skipped=self.skipped, errors=self.errors + self.metric_failures[name], cancelled=self.cancelled
+            )
+            for name, metric in metrics.items()
+        }
+
+    def told(self, summaries: list[Summary]) -> list[Summary]:
+        """The summaries without those of metrics that are declared and came of no record, unless there is no other.
+
+        Such a metric is one that only a param calls for; what came of the records is told by some metric.
+        """
+        failed = {self.instance.metric(name) for name in self.metric_failures}
+        return [one for one in summaries if one.n or one.metric in failed] or summaries
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
@@ -108,12 +130,28 @@ class Tally:
             if outcome is None or outcome[0] != "scored":
                 continue
             try:
-                verdicts = self._check.record(outcome[1])
+                checked = self._check.record(outcome[1])
             except BadScore as bad:
-                self._take_error(column, index, bad_score_error(self.instance.info.ref, str(bad)))
+                self._take_error(column, index, bad_score_error(self.instance.info.ref, bad))
             else:
-                self._add(verdicts, None if clusters is None else [clusters[index]])
+                self._add(checked.verdicts, None if clusters is None else [clusters[index]])
                 self.scored += 1
+                if checked.failures:
+                    column[index] = ("scored", self._with_failures(outcome[1], checked.failures, 1))
+
+    def _with_failures(self, scores: list[Any], failures: dict[str, BadScore], records: int) -> list[dict[str, Any]]:
+        """The scores of an outcome with an error in place of each that cannot stand; counts these."""
+        kept = []
+        for score in scores:
+            name = score.get("name") or ""
+            if name not in failures:
+                kept.append(score)
+                continue
+            body = bad_score_error(self.instance.info.ref, failures[name])
+            kept.append({**({"name": name} if name else {}), "error": body})
+            self._count(self.metric_errors.setdefault(name, Counter()), body["message"], records)
+            self.metric_failures[name] += records
+        return kept
 
     def _count_others(self, column: list[Outcome | None]) -> None:
         """Count what was not scored; what cannot be an outcome of this evaluator becomes an error."""

@@ -146,7 +146,12 @@ def _score_faults(payload: Any) -> Iterator[str]:
     names = [one.get("name", "") for one in payload]
     if len(set(map(str, names))) < len(names):
         yield "two of its scores have one name (OUT-4)"
+    failed = [one for one in payload if isinstance(one.get("error"), Mapping)]
+    if len(failed) == len(payload):
+        yield "all of its scores are errors (OUT-6)"
     for one in payload:
+        if one in failed and not any(one.get(key) is not None for key in VERDICTS):
+            continue
         given = [key for key in VERDICTS if one.get(key) is not None]
         if len(given) != 1:
             yield f"a score has {' and '.join(given) or 'none'} of passed, value and label (OUT-3)"

@@ -108,7 +108,11 @@ def pair_up(results: Iterable[Mapping[str, Any]], labels: Sequence[Label], compa
         scores = {score["name"]: score for score in result.get("scores", ())}
         prompts.update(filter(None, map(_prompt, scores.values())))
         outcome, reason = result["outcome"], str(result.get("reason", ""))
-        if outcome == "scored" and comparison.metric not in scores:
+        failed = {one["name"]: one for one in result.get("score_errors", ())}.get(comparison.metric)
+        if failed is not None:
+            outcome, reason = "error", str(failed["message"])
+            error = error or failed
+        elif outcome == "scored" and comparison.metric not in scores:
             outcome, reason = "skipped", f"it gave no {comparison.metric}"
         if outcome == "scored":
             pairs.append(_pair(label, scores, comparison))

@@ -44,12 +44,17 @@ class _Score(msgspec.Struct):
     label: str | None = None
 
 
+class _ScoreError(msgspec.Struct):
+    name: str
+
+
 class _Result(msgspec.Struct):
     record_id: str
     evaluator: str
     outcome: str
     trial: int = 1
     scores: list[_Score] = []
+    score_errors: list[_ScoreError] = []
 
 
 class _Run(msgspec.Struct):
@@ -162,6 +167,7 @@ class Side:
         self.head: Mapping[str, Any] = lines.head
         self.columns: dict[str, Column] = {}
         self.states: dict[str, bytearray] = {}
+        self._failed: dict[str, set[int]] = {}
         self.whole: dict[str, float | str] = {}
         self.inputs = array("q")
         self.references = array("q")
@@ -195,6 +201,8 @@ class Side:
         for place, value in enumerate(column.padded(count)):
             if value != value and states[place] == State.SCORED:  # noqa: PLR0124 (NaN, and a call costs more)
                 states[place] = State.ABSENT
+        for place in self._failed.get(metric, ()):
+            states[place] = State.ERROR
         return states
 
     def records(self) -> Iterator[Record]:
@@ -228,6 +236,8 @@ class Side:
         states[place] = STATES.get(result.outcome, State.ERROR)
         for score in result.scores:
             self._column(score.name, result.evaluator, _kind(score)).put(place, score)
+        for error in result.score_errors:
+            self._failed.setdefault(error.name, set()).add(place)
 
     def _read_records(self, items: Items) -> None:
         encode = msgspec.json.Encoder(order="deterministic").encode

@@ -113,6 +113,8 @@ class _Reading:
         for score in objects(result.get("scores")):
             if score.get("explanation"):
                 explanations[str(score.get("name"))] = self._text(str(score["explanation"]))
+        for failed in objects(result.get("score_errors")):
+            explanations[str(failed.get("name"))] = self._text(f"Error: {failed.get('message')}")
         reason = None if outcome == "scored" else self._text(str(told.get("message") or result.get("reason") or ""))
         code, mend = str(told.get("code") or ""), cut(str(told.get("mend") or ""), 300)[0]
         detail.said.append(Said(str(result.get("evaluator")), outcome, explanations, reason, code, mend, refs))

@@ -115,6 +115,8 @@ class _Folding:
         if mark == OUTCOMES["scored"]:
             for score in objects(result.get("scores")):
                 self._score(row, evaluator, score)
+            for error in objects(result.get("score_errors")):
+                self._errors.add(row, {"record_id": record_id, "evaluator": error.get("name"), "error": error})
         else:
             (self._errors if mark == ERROR else self._skips).add(row, result)
 

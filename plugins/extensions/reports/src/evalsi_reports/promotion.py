@@ -91,7 +91,7 @@ def _judged(results: Results) -> dict[_Key, _Judged]:
         if name != "results" or not record_id:
             continue
         one = found.setdefault((record_id, _trial(result.get("trial"))), _Judged({}, []))
-        if result.get("outcome") == "error":
+        if result.get("outcome") == "error" or result.get("score_errors"):
             one.failed.append(text(result.get("evaluator")))
         for score in objects(result.get("scores")):
             value = score.get("value", score.get("label"))

@@ -77,9 +77,7 @@ def settled(outcome: Any, admitted: frozenset[str]) -> list[Any]:
         there_are = ", ".join(sorted(admitted))
         return failed(bad_answer(f"has the outcome {kind[:40]!r}; there are {there_are}").error)
     if kind == "scored":
-        problem = _score_problem(payload)
-        mend = "Answer one of value, passed and label, each finite."
-        return failed(WireError("pack.bad_score", f"The score cannot stand: {problem}.", mend)) if problem else outcome
+        return _settled_scores(payload)
     if not isinstance(payload, dict):
         return failed(bad_answer(f"has the outcome {kind} without a map beside it").error)
     return _settled_map(kind, payload)
@@ -118,22 +116,38 @@ def _is_plain(outcome: Any) -> bool:
     return type(verdict) is bool if key == "passed" else key == "value" and type(verdict) is float and isfinite(verdict)
 
 
-def _score_problem(payload: Any) -> str:
-    if not isinstance(payload, list) or not payload:
-        return "it is not a list of one score or more"
-    for score in payload:
-        if not isinstance(score, dict):
-            return "a score is not a map"
-        verdicts = [key for key in VERDICTS if score.get(key) is not None]
-        if len(verdicts) != 1:
-            return "a score has not exactly one of value, passed and label"
-        value = score.get("value")
-        if value is not None and (type(value) not in _NUMBERS or not isfinite(value)):
-            return f"its value is {value!r:.40}, which is no finite number"
-        try:
-            check_value(score)
-        except LocalMisuse as misuse:
-            return misuse.error.message.rstrip(".")
+def _settled_scores(scores: Any) -> list[Any]:
+    """The outcome of some scores: one that cannot stand is an error of its metric, where others stand."""
+    if not isinstance(scores, list) or not scores:
+        return failed(_bad_score("it is not a list of one score or more"))
+    settled_scores = []
+    problems = [_score_problem(score) for score in scores]
+    for score, problem in zip(scores, problems, strict=True):
+        if problem and (all(problems) or not isinstance(score, dict) or not isinstance(score.get("name") or "", str)):
+            return failed(_bad_score(problem))
+        named = {"name": sendable(score["name"])} if problem and score.get("name") else {}
+        settled_scores.append({**named, "error": _bad_score(problem).to_body()} if problem else score)
+    return ["scored", settled_scores]
+
+
+def _bad_score(problem: str) -> WireError:
+    mend = "Answer one of value, passed and label, each finite."
+    return WireError("pack.bad_score", f"The score cannot stand: {problem}.", mend)
+
+
+def _score_problem(score: Any) -> str:
+    if not isinstance(score, dict):
+        return "a score is not a map"
+    verdicts = [key for key in VERDICTS if score.get(key) is not None]
+    if len(verdicts) != 1:
+        return "a score has not exactly one of value, passed and label"
+    value = score.get("value")
+    if value is not None and (type(value) not in _NUMBERS or not isfinite(value)):
+        return f"its value is {value!r:.40}, which is no finite number"
+    try:
+        check_value(score)
+    except LocalMisuse as misuse:
+        return misuse.error.message.rstrip(".")
     return ""
 
 
