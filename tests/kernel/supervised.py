@@ -12,6 +12,7 @@ from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_protocol.frames import pack, pack_array
+from evalsi_protocol.progress import DESCRIPTOR_VARIABLE
 
 NAUGHTY = Path(__file__).parent / "naughty"
 BOUND_S = 60.0
@@ -22,6 +23,13 @@ T = TypeVar("T")
 def launch(evaluators: Path = NAUGHTY / "evaluators.py", *, start_timeout_s: float = 60.0) -> Launch:
     argv = [sys.executable, "-m", "evalsi.serving", "--file", str(evaluators)]
     return Launch("naughty", Command(argv, whole_environment=True), start_timeout_s=start_timeout_s)
+
+
+def without_progress(started: Launch) -> Launch:
+    """The launch of a pack that does not write down which record it scores, as one without the SDK may be."""
+    assert started.command is not None
+    argv = ["env", "-u", DESCRIPTOR_VARIABLE, *started.command.argv]
+    return started._replace(command=started.command._replace(argv=argv))
 
 
 def launch_raw(fault: str) -> Launch:

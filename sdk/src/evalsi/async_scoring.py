@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from evalsi.item_buffer import FLUSH_AFTER_S, Item, ItemBuffer
 from evalsi.opened import Opened
+from evalsi.progress import HOLDER, Holder, Steps, write
 from evalsi.record import Record
 from evalsi.scoring import SLOW_S, Running, Sessions, failed, score_one, score_one_async, timed
 
@@ -32,6 +33,7 @@ class AsyncScorer:
 
     def __init__(self, concurrency: int, running: Running, is_cancelled: Callable[[int], bool]) -> None:
         self._loop = asyncio.new_event_loop()
+        self._loop.set_task_factory(self._make_task)
         self._free = asyncio.Semaphore(concurrency)
         self._turn = asyncio.Lock()
         self._running = running
@@ -89,6 +91,7 @@ class AsyncScorer:
         async with asyncio.TaskGroup() as group, self._turn:
             for index, wire in enumerate(records):
                 await self._free.acquire()
+                HOLDER.set(Holder())
                 record = group.create_task(self._score_record(request_id, index, wire, sessions, buffer))
                 # Not in the task itself: one that is cancelled before it begins runs no line of its own.
                 record.add_done_callback(lambda _: self._free.release())
@@ -97,8 +100,12 @@ class AsyncScorer:
         self, request_id: int, index: int, wire: dict[str, Any], sessions: Sessions, buffer: ItemBuffer
     ) -> None:
         record, task = Record.from_wire(wire), asyncio.current_task()
+        holder = HOLDER.get()
         for session, opened in sessions:
             key = self._scoring[task] = (request_id, index, session)
+            if holder is not None:
+                holder.key = key
+                write(self._running.cells, key)
             since = self._running.asynchronous[key] = monotonic()
             try:
                 item = await self._score_one(session, index, opened, record)
@@ -109,6 +116,15 @@ class AsyncScorer:
                 self._flush_soon(request_id, buffer)
             finally:
                 del self._running.asynchronous[key], self._scoring[task]
+
+    def _make_task(
+        self, loop: asyncio.AbstractEventLoop, inner: Coroutine[Any, Any, Any] | Generator[Any, None, Any], **more: Any
+    ) -> asyncio.Task[Any]:
+        """Make a task; one that scores a record, or was started by one that does, writes so before each step."""
+        holder = HOLDER.get()
+        if holder is not None and isinstance(inner, Coroutine):
+            inner = Steps(inner, holder, self._running.cells)
+        return asyncio.Task(inner, loop=loop, **more)
 
     def _holding(self) -> tuple[int, int, int] | None:
         """What is being scored in the task that has the loop's thread now; asked from another thread."""

@@ -15,6 +15,7 @@ from evalsi.binding import FieldTypeError
 from evalsi.item_buffer import MAX_ITEMS, VERDICT_KEYS, Item, ItemBuffer
 from evalsi.judging import AskError
 from evalsi.opened import Opened
+from evalsi.progress import MASK, open_cells
 from evalsi.record import Record
 from evalsi.score import ERROR, SCORED, SKIPPED, Bare, ScoreError, Skip, bare_verdicts, scores_of
 from evalsi_protocol.errors import LocalMisuse, WireError, sendable
@@ -31,9 +32,11 @@ FAULTS = (Exception, SystemExit)
 class Running:
     """What is being scored at the moment, for the answer to a ping."""
 
-    __slots__ = ("asynchronous", "current", "holding")
+    __slots__ = ("asynchronous", "cells", "current", "holding")
 
     def __init__(self) -> None:
+        # Shared with the kernel, which reads them when the interpreter is held.
+        self.cells = open_cells()
         self.current: tuple[int, int, int, float] | None = None
         # Of the async evaluators many run at once: (request, index, session) → since when.
         self.asynchronous: dict[tuple[int, int, int], float] = {}
@@ -73,21 +76,25 @@ def score_records(
     all_needs = {need for _, opened in sessions for need in opened.definition.needs}
     columns = [column.outcomes for column in buffer.open_columns([number for number, _ in sessions])]
     prepared = [
-        (number, opened, opened.score, _verdicts(opened), outcomes.append)
+        (number, number & MASK, opened, opened.score, _verdicts(opened), outcomes.append)
         for (number, opened), outcomes in zip(sessions, columns, strict=True)
     ]
     oldest: list[Any] = columns[0] if columns else []
     slow_s, most = SLOW_S if buffer.takes_durations else inf, MAX_ITEMS // max(1, len(columns))
+    cells = running.cells
+    cells[0] = request_id & MASK
     now = clock()
     try:
         for index, wire in enumerate(records):
             if is_cancelled(request_id):
                 return False
             record, has_all = from_wire(wire), all_needs <= wire.keys()
-            for session, opened, score, verdicts, add in prepared:
+            for session, cell, opened, score, verdicts, add in prepared:
                 # The end of one evaluation is the beginning of the next: the clock is read once for each.
                 since = now
                 running.current = (request_id, index, session, since)
+                cells[2] = cell
+                cells[1] = index + 1
                 try:
                     if not has_all:
                         opened.check_needs(record)
@@ -108,6 +115,7 @@ def score_records(
                 now = clock()
     finally:
         running.current = None
+        cells[1] = 0
     return True
 
 

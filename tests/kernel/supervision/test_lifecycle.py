@@ -30,7 +30,7 @@ from evalsi_kernel.supervision.spawning import spawn
 from evalsi_kernel.supervision.transports import MemoryTransport
 from evalsi_kernel.supervision.watchdog import watch
 from evalsi_kernel.supervision.worker import Worker, start_worker
-from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, kinds, launch, score
+from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, kinds, launch, score, without_progress
 
 STUBBORN = NAUGHTY / "stubborn.py"
 
@@ -140,9 +140,16 @@ def test_the_clock_of_a_record_stands_still_while_its_pack_waits_for_the_kernel(
 
 
 def test_a_pack_that_gives_no_sign_of_life_is_ended_and_its_record_says_so() -> None:
-    [column], _ = score(launch(), "hang_hard_on_bad", chunk_of(["bad"]), limits=PoolLimits(record_timeout_s=0.2))
+    limits = PoolLimits(record_timeout_s=0.2)
+    [column], _ = score(without_progress(launch()), "hang_hard_on_bad", chunk_of(["bad"]), limits=limits)
     assert column[0] is not None
     assert "gave no sign of life" in column[0][1]["message"]
+
+
+def test_a_record_that_holds_the_interpreter_is_a_timeout() -> None:
+    [column], _ = score(launch(), "hang_hard_on_bad", chunk_of(["bad"]), limits=PoolLimits(record_timeout_s=0.2))
+    assert column[0] is not None
+    assert column[0][1]["code"] == "pack.timeout"
 
 
 def test_a_pack_has_a_folder_of_its_own_that_others_cannot_enter_and_leaves_no_core_file(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from evalsi_kernel.supervision.spawning import Spawned
 from evalsi_kernel.supervision.transports import READ_BYTES, StreamTransport
@@ -36,7 +36,7 @@ class PackProcess:
     ) -> None:
         self._pipes = pipes
         self._process = spawned.process
-        self._scratch = spawned.scratch
+        self._spawned = spawned
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
         self._stderr = asyncio.create_task(self._keep_tail(stderr))
         self._gone = _exit_code(spawned)
@@ -59,6 +59,11 @@ class PackProcess:
             if room < 0:
                 break
         return "\n".join(reversed(lines))
+
+    def scoring(self) -> dict[str, Any] | None:
+        """Return the request, index and session that the pack says it is scoring; needs no answer from it."""
+        progress = self._spawned.progress
+        return None if progress is None else progress.read()
 
     def resident_bytes(self) -> int:
         """Memory in use; 0 where the system does not tell."""
@@ -101,7 +106,7 @@ class PackProcess:
             self._stderr.cancel()
             for pipe in self._pipes:
                 pipe.close()
-            self._scratch.remove()
+            self._spawned.release()
 
     def _let_go(self, _: asyncio.Future[int]) -> None:
         """Once the process is gone its stream must end, though a child of it may hold the pipes open for ever."""

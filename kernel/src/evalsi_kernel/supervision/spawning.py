@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.progress import Progress, make_progress
 from evalsi_kernel.supervision.scratch import Scratch, make_scratch
+from evalsi_protocol.progress import DESCRIPTOR_VARIABLE
 
 PIPE_BYTES = 1 << 20
 PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -25,6 +27,7 @@ class Spawned(NamedTuple):
 
     process: subprocess.Popen[bytes]
     scratch: Scratch
+    progress: Progress | None = None
 
     def kill(self) -> None:
         """End its whole group at once, and take its scratch folder away."""
@@ -34,6 +37,12 @@ class Spawned(NamedTuple):
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert pipe is not None
             pipe.close()
+        self.release()
+
+    def release(self) -> None:
+        """Release what the process leaves behind: its scratch folder and the shared memory."""
+        if self.progress is not None:
+            self.progress.close()
         self.scratch.remove()
 
 
@@ -46,6 +55,7 @@ def spawn(launch: Launch) -> Spawned:
     command = launch.command
     assert command is not None
     scratch = make_scratch()
+    progress = make_progress()
     try:
         process = subprocess.Popen(
             list(command.argv),
@@ -54,11 +64,14 @@ def spawn(launch: Launch) -> Spawned:
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=command.cwd or scratch.folder,
-            env=_variables(launch, scratch.folder),
+            env=_variables(launch, scratch.folder, progress),
+            pass_fds=() if progress is None else (progress.descriptor,),
             start_new_session=True,
         )
     except BaseException as error:
         scratch.remove()
+        if progress is not None:
+            progress.close()
         if not isinstance(error, OSError):
             raise
         raise PackEnvironmentError(
@@ -68,10 +81,10 @@ def spawn(launch: Launch) -> Spawned:
         ) from error
     _widen_pipes(process)
     _limit(process.pid, command.memory_limit_bytes)
-    return Spawned(process, scratch)
+    return Spawned(process, scratch, progress)
 
 
-def _variables(launch: Launch, scratch: str) -> dict[str, str]:
+def _variables(launch: Launch, scratch: str, progress: Progress | None) -> dict[str, str]:
     command = launch.command
     assert command is not None
     if command.whole_environment:
@@ -79,7 +92,12 @@ def _variables(launch: Launch, scratch: str) -> dict[str, str]:
     else:
         variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
         variables["TMPDIR"] = scratch
-    return variables | {"PYTHONHASHSEED": "0"} | dict(command.variables)
+    variables |= {"PYTHONHASHSEED": "0"} | dict(command.variables)
+    # The caller may itself be the child of a kernel, whose descriptor this process does not inherit.
+    variables.pop(DESCRIPTOR_VARIABLE, None)
+    if progress is not None:
+        variables[DESCRIPTOR_VARIABLE] = str(progress.descriptor)
+    return variables
 
 
 def _widen_pipes(process: subprocess.Popen[bytes]) -> None:

@@ -31,10 +31,15 @@ async def watch(worker: Worker, record_timeout_s: float) -> None:
 
 async def _examine(worker: Worker, record_timeout_s: float) -> None:
     ping_s = min(PING_S, record_timeout_s)
+    before = _scoring(worker)
     try:
         async with asyncio.timeout(ping_s):
             answer = await worker.connection.request("ping", {})
     except TimeoutError:
+        # The interpreter of the pack is held, by a regular expression for instance: what it wrote down must do.
+        after = _scoring(worker)
+        if after is not None and after == before and (found := _locate(worker, after)) is not None:
+            worker.timed_out = found
         worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
         await worker.connection.is_over.wait()
         return
@@ -51,11 +56,17 @@ async def _examine(worker: Worker, record_timeout_s: float) -> None:
     worker.progress_at = monotonic()
 
 
+def _scoring(worker: Worker) -> dict[str, Any] | None:
+    return None if worker.process is None else worker.process.scoring()
+
+
 def _locate(worker: Worker, running: dict[str, Any]) -> tuple[Flight, int, int] | None:
     """The flight, session and index in its chunk of what the pack says it is doing."""
     flight = worker.flight_of(running.get("request"))
     position, session = running.get("index"), running.get("session")
     if flight is None or type(position) is not int or type(session) is not int:
         return None
-    index = position if flight.indices is None else flight.indices[position]
-    return flight, session, index
+    indices = range(len(flight.chunk.ids)) if flight.indices is None else flight.indices
+    if not 0 <= position < len(indices) or (session, indices[position]) not in flight.open_pairs():
+        return None
+    return flight, session, indices[position]
