@@ -387,7 +387,7 @@ def test_lines_are_read_across_pieces_and_what_is_no_object_is_passed_over() -> 
             yield text[start : start + size]
 
     async def run(size: int) -> list[Mapping[str, Any]]:
-        return [row async for row in json_lines(pieces(size))]
+        return [row async for row in json_lines(pieces(size), 100)]
 
     for size in (1, 3, 1000):
         assert asyncio.run(run(size)) == [{"a": "one\u2028line"}, {"b": 2}, {"d": 4}]

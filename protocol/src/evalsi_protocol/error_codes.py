@@ -162,6 +162,7 @@ _CODES: Final = (
     _Code("provider.rate_limited", "provider", "later", "The provider asks for fewer calls (HTTP 429)."),
     _Code("provider.timeout", "provider", "later", "The provider did not answer in time."),
     _Code("provider.tls", "config", "no", "The provider's certificate cannot be trusted."),
+    _Code("provider.too_large", "provider", "no", "The provider's reply is larger than any reply may be."),
     _Code("provider.unsupported", "config", "no", "The provider or the model cannot do what was asked for."),
     _Code("cache.corrupt", "environment", "no", "The cache file of model replies is damaged."),
     _Code("cache.newer", "environment", "no", "The cache file was written by a newer version."),

@@ -14,8 +14,9 @@ import anthropic
 
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
+from evalsi_kernel.broker.reply_body import ReplyTooLarge
 
-from .batch_rows import PAGE, Join, json_lines, listed_rows, not_done
+from .batch_rows import PAGE, Join, file_limit_bytes, json_lines, listed_rows, not_done
 from .bodies import count_or_none
 from .chat_reply import bad_reply, read_object
 from .connection import connection_error
@@ -25,7 +26,7 @@ from .messages_reply import message_of
 from .messages_request import messages_request, version_for
 from .refusal import refusal_of
 from .status import refused, status_error
-from .transport import FAULTS, UPLOAD_TIMEOUT_S, Answer, Turns
+from .transport import FAULTS, UPLOAD_TIMEOUT_S, Answer, Turns, download, larger_reply
 from .unsupported import refused_setting, unsupported_setting
 from .who import Who
 
@@ -103,9 +104,12 @@ class AnthropicBatches:
             word = state.word
             raise failure("provider.failed", f"The batch {batch_id} of {self._who} has not ended ({word}).", "Wait.")
         join = Join(asks, lambda row, ask: self._reply(batch_id, row, ask), self._who)
-        async for row in json_lines(self._lines(batch_id)):
-            if told := join.told(row):
-                yield told
+        try:
+            async for row in json_lines(self._lines(batch_id, file_limit_bytes(len(asks))), len(asks)):
+                if told := join.told(row):
+                    yield told
+        except ReplyTooLarge as cause:
+            raise connection_error(cause, self._who) from cause
         for missing in join.missing(batch_id):
             yield missing
 
@@ -113,11 +117,16 @@ class AnthropicBatches:
         """Have no further ask worked on."""
         await self._object(partial(self._raw.cancel, batch_id))
 
-    async def _lines(self, batch_id: str) -> AsyncIterator[bytes]:
+    async def _lines(self, batch_id: str, limit_bytes: int) -> AsyncIterator[bytes]:
         try:
-            async with self._streamed.results(batch_id) as response:
-                async for chunk in response.iter_bytes():
+            opening = self._streamed.results(batch_id)
+            with larger_reply(limit_bytes):
+                response = await opening.__aenter__()
+            try:
+                async for chunk in download(response.iter_bytes(), self._turns.timeout_s):
                     yield chunk
+            finally:
+                await opening.__aexit__(None, None, None)
         except anthropic.APIStatusError as refusal:
             answer = refusal.response
             raise status_error(answer.status_code, answer.headers, await answer.aread(), self._who) from refusal

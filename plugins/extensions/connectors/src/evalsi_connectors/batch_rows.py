@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.reply_body import MAX_REPLY_BYTES, ReplyTooLarge
 
 from .bodies import read_json
 from .chat_reply import bad_reply
@@ -20,21 +21,52 @@ PRICE_FACTOR: Final = 0.5
 """Both providers take half the price for what is asked in a batch."""
 PAGE: Final = 100
 """So many batches stand on a page of a list; both APIs allow no more."""
+MAX_ROW_BYTES: Final = 2**20
+"""Of a result on average; the longest replies of today's models take about half."""
+MAX_STRAY_LINES: Final = 10_000
+"""Lines of a file of results beyond one for each ask."""
 ReadRow = Callable[[Mapping[str, Any], Ask], Reply]
 
 
-async def json_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[Mapping[str, Any]]:
-    """The objects on the lines; a line that holds none is passed over, and what it was about counts as missing."""
-    rest = b""
+async def json_lines(chunks: AsyncIterator[bytes], asks: int) -> AsyncIterator[Mapping[str, Any]]:
+    """Yield the objects on the lines of a file of results.
+
+    A line that holds no object is passed over, and what it was about counts as missing.
+
+    Args:
+        chunks: of the file.
+        asks: how many results it should hold.
+
+    Raises:
+        ReplyTooLarge: a line is longer than any reply may be, or there are far more lines than results.
+    """
+    parts: list[bytes] = []
+    size, lines_left = 0, MAX_STRAY_LINES + asks
     async for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            value, _ = read_json(line)
-            if isinstance(value, Mapping):
-                yield value
-    value, _ = read_json(rest)
+        first, *others = chunk.split(b"\n")
+        size += len(first)
+        parts.append(first)
+        if others:
+            rest = others.pop()
+            # Empty lines are dropped by `filter`, without a step of the loop for each.
+            for line in filter(None, (b"".join(parts), *others)):
+                lines_left -= 1
+                if lines_left < 0:
+                    raise ReplyTooLarge(file_limit_bytes(asks))
+                value, _ = read_json(line)
+                if isinstance(value, Mapping):
+                    yield value
+            parts, size = [rest], len(rest)
+        if size > MAX_REPLY_BYTES:
+            raise ReplyTooLarge(MAX_REPLY_BYTES)
+    value, _ = read_json(b"".join(parts))
     if isinstance(value, Mapping):
         yield value
+
+
+def file_limit_bytes(asks: int) -> int:
+    """The most that a file of so many results may hold."""
+    return MAX_REPLY_BYTES + asks * MAX_ROW_BYTES
 
 
 def listed_rows(body: Mapping[str, Any], who: Who) -> list[Mapping[str, Any]]:

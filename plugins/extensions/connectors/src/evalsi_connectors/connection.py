@@ -15,6 +15,7 @@ import aiohttp
 import httpx2
 
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.reply_body import BadEncoding, ReplyTooLarge
 
 from .failure import failure
 from .status import PROXY_LOGIN, proxy_login
@@ -37,7 +38,7 @@ def connection_error(cause: BaseException, who: Who) -> ProviderError:
     if any(isinstance(one, httpx2.ReadTimeout | aiohttp.SocketTimeoutError) for one in chain):
         return failure("provider.timeout", f"{who} stopped in the middle of its answer.", _RETRY)
     for one in chain:
-        if found := _tls(one, who) or _address(one, who):
+        if found := _body(one, who) or _tls(one, who) or _address(one, who):
             return found
     if any(isinstance(one, TimeoutError | httpx2.ConnectTimeout) and not _closed(one) for one in chain) and not any(
         map(_closed, chain)
@@ -60,6 +61,15 @@ def _check(who: Who) -> str:
     if who.proxy:
         return f"Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name {who.address.host} in NO_PROXY to go without."
     return f"Check {who.flag('base-url')}, and that the server runs and can be reached from here."
+
+
+def _body(cause: BaseException, who: Who) -> ProviderError | None:
+    if isinstance(cause, ReplyTooLarge):
+        message = f"{who} answered with {cause}; the rest was not read."
+        return failure("provider.too_large", message, f"Check {who.flag('base-url')}, or name another model.")
+    if isinstance(cause, BadEncoding):
+        return failure("provider.bad_reply", f"{who} answered with {cause}.", _check(who))
+    return None
 
 
 def _tls(cause: BaseException, who: Who) -> ProviderError | None:

@@ -12,11 +12,13 @@ from urllib.parse import quote
 
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.connector import BatchState, ListedBatch, ProviderError
+from evalsi_kernel.broker.reply_body import ReplyTooLarge
 
-from .batch_rows import PAGE, Join, json_lines, listed_rows, not_done
+from .batch_rows import PAGE, Join, file_limit_bytes, json_lines, listed_rows, not_done
 from .bodies import count_or_none
 from .chat_reply import bad_reply, read_object, reply_of
 from .chat_request import chat_request
+from .connection import connection_error
 from .dialect import Dialect
 from .failure import failure
 from .refusal import Refusal, refusal_of
@@ -96,9 +98,13 @@ class OpenAIBatches:
         join = Join(asks, lambda row, ask: self._reply(batch_id, row, ask), self._who)
         for kind in ("output_file_id", "error_file_id"):
             if isinstance(file_id := batch.get(kind), str):
-                async for row in json_lines(self._caller.stream(f"/files/{_part(file_id)}/content")):
-                    if told := join.told(row):
-                        yield told
+                lines = self._caller.stream(f"/files/{_part(file_id)}/content", file_limit_bytes(len(asks)))
+                try:
+                    async for row in json_lines(lines, len(asks)):
+                        if told := join.told(row):
+                            yield told
+                except ReplyTooLarge as cause:
+                    raise connection_error(cause, self._who) from cause
         for missing in join.missing(batch_id):
             yield missing
 

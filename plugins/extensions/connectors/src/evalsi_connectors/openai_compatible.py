@@ -12,6 +12,7 @@ from typing import Final
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
+from evalsi_kernel.broker.reply_body import MAX_REPLY_BYTES
 
 from .address import Address
 from .batch_door import BatchDoor
@@ -29,6 +30,8 @@ from .unsupported import refused_setting
 from .who import Home
 
 HOME: Final = Home("openai-compatible", "https://api.openai.com/v1", "api.openai.com", "OPENAI_API_KEY")
+
+MAX_VECTOR_BYTES: Final = 2**18
 
 
 def first_dialect(address: Address) -> Dialect:
@@ -88,7 +91,9 @@ class OpenAICompatible(BatchDoor):
         if not texts:
             return Embeddings(())
         body = embedding_request(self._model, texts, as_base64=self._who.address.is_home)
-        answer = await self._caller.post("/embeddings", json.dumps(body).encode())
+        # Vectors written as JSON take up to 22 bytes for each dimension.
+        limit_bytes = max(MAX_REPLY_BYTES, len(texts) * MAX_VECTOR_BYTES)
+        answer = await self._caller.post("/embeddings", json.dumps(body).encode(), limit_bytes)
         if not answer.is_success:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))

@@ -59,7 +59,7 @@ def broken_off(who: Who) -> ProviderError:
 def _data(text: str) -> Iterator[str]:
     """The data of each event; of a last one whose line does not end nothing, for it may be cut."""
     lines: list[str] = []
-    for line in _LINE_END.split(text):
+    for line in _lines(text):
         if not line and lines:
             yield "\n".join(lines)
             lines = []
@@ -67,3 +67,12 @@ def _data(text: str) -> Iterator[str]:
             lines.append(line.removeprefix("data:").removeprefix(" "))
     if lines == [DONE]:
         yield DONE
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Each line; one at a time, since a list of them may take many times the memory of the text."""
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]

@@ -1,15 +1,16 @@
-"""Owns the HTTP client: the transport, its limits, and the one place where a call is made and its faults are mapped.
+"""HTTP client of the connectors: connections, the bounds of a reply, and the mapping of faults to errors.
 
-httpx2's API on aiohttp's connections: httpx2's own pool costs many times the CPU when many calls are in flight
-(benchmarks/judge_transport.py). It must not know any API.
+It is httpx2's API on aiohttp's connections, since httpx2's own pool costs many times the CPU when many calls are in
+flight (benchmarks/judge_transport.py).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
-from http import HTTPStatus
 from typing import Final, NamedTuple, TypeVar
 from urllib.request import getproxies
 
@@ -18,6 +19,14 @@ import httpx2
 from httpx_aiohttp.httpx2 import AiohttpTransport, Httpx2AiohttpClient
 
 from evalsi_kernel.broker.connector import ConnectorSettings
+from evalsi_kernel.broker.reply_body import (
+    ACCEPT_ENCODING,
+    MAX_REPLY_BYTES,
+    BadEncoding,
+    ReplyTooLarge,
+    reply_pieces,
+    whole_reply,
+)
 from evalsi_kernel.errors import ConfigError
 
 from .connection import connection_error, timeout_error
@@ -30,7 +39,18 @@ UPLOAD_TIMEOUT_S = 900.0
 _KEEP_ALIVE_S = 15.0
 
 # What a call raises where no answer came. aiohttp's own come where the transport does not know them.
-FAULTS: Final = (httpx2.HTTPError, httpx2.StreamError, aiohttp.ClientError, OSError)
+FAULTS: Final = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+    OSError,
+    ReplyTooLarge,
+    BadEncoding,
+)
+
+DOWNLOAD_TIMEOUT_S = 900.0
+"""How long a file may take to arrive, without the time in which it is read."""
+_limit_bytes: ContextVar[int] = ContextVar("limit_bytes", default=MAX_REPLY_BYTES)
 
 T = TypeVar("T")
 
@@ -62,9 +82,78 @@ def open_client(settings: ConnectorSettings, transport: AiohttpTransport | None 
     # No redirect is followed: a key goes to the address that it was given for.
     return _prepared(
         lambda: Httpx2AiohttpClient(
-            limits=_limits(settings), timeout=timeout, follow_redirects=False, transport=transport
+            limits=_limits(settings),
+            timeout=timeout,
+            follow_redirects=False,
+            transport=transport,
+            headers={"Accept-Encoding": ACCEPT_ENCODING},
+            event_hooks={"response": [_bound]},
         )
     )
+
+
+@contextmanager
+def larger_reply(limit_bytes: int) -> Iterator[None]:
+    """Let the replies to calls that start within hold so much, as files of results do."""
+    token = _limit_bytes.set(limit_bytes)
+    try:
+        yield
+    finally:
+        _limit_bytes.reset(token)
+
+
+async def download(pieces: AsyncIterator[bytes], timeout_s: float) -> AsyncIterator[bytes]:
+    """Yield the pieces of a file, within `DOWNLOAD_TIMEOUT_S` of waiting for them.
+
+    Args:
+        pieces: of the file.
+        timeout_s: how long one piece may take.
+
+    Raises:
+        aiohttp.SocketTimeoutError: the file, or a piece of it, takes too long.
+    """
+    clock = asyncio.get_running_loop().time
+    left_s = DOWNLOAD_TIMEOUT_S
+    while True:
+        began = clock()
+        try:
+            async with asyncio.timeout(min(left_s, timeout_s)):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as cause:
+            raise aiohttp.SocketTimeoutError("The file takes too long.") from cause
+        left_s = max(0.0, left_s - (clock() - began))
+        yield piece
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Have a response read within bounds and decompressed in steps, whoever reads it."""
+    encoding = response.headers.pop("Content-Encoding", "")
+    length = response.headers.pop("Content-Length", "")
+    if not isinstance(response.stream, httpx2.AsyncByteStream):
+        return
+    limit_bytes = _limit_bytes.get() if response.is_success else MAX_REPLY_BYTES
+    if length.isdecimal() and int(length) > limit_bytes:
+        await response.stream.aclose()
+        raise ReplyTooLarge(limit_bytes)
+    response.stream = _BoundStream(response.stream, encoding, limit_bytes)
+
+
+class _BoundStream(httpx2.AsyncByteStream):
+    """The decompressed body of a response; the arguments are those of `reply_pieces`."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, limit_bytes: int) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self._limit_bytes = limit_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in reply_pieces(aiter(self._stream), self._encoding, self._limit_bytes):
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 def open_transport(settings: ConnectorSettings) -> AiohttpTransport | None:
@@ -109,7 +198,7 @@ class Turns:
     """
 
     def __init__(self, settings: ConnectorSettings, who: Who, *faults: type[Exception]) -> None:
-        self._timeout_s = settings.timeout_s
+        self.timeout_s = settings.timeout_s
         self._turns = asyncio.Semaphore(settings.max_connections)
         self._who = who
         self._faults: tuple[type[Exception], ...] = (*FAULTS, *faults)
@@ -120,7 +209,7 @@ class Turns:
         Raises:
             ProviderError: no whole answer came.
         """
-        timeout_s = timeout_s or self._timeout_s
+        timeout_s = timeout_s or self.timeout_s
         async with self._turns:
             try:
                 async with asyncio.timeout(timeout_s) as clock:
@@ -151,9 +240,18 @@ class Caller:
         self._turns = Turns(settings, who)
         self._who = who
 
-    async def post(self, path: str, content: bytes) -> Answer:
-        """Send JSON to an endpoint; raises `ProviderError` where no whole answer comes, whatever its status."""
-        return await self._turns.take(lambda: self._post(path, content))
+    async def post(self, path: str, content: bytes, limit_bytes: int = MAX_REPLY_BYTES) -> Answer:
+        """Send JSON to an endpoint and return its answer, whatever its status.
+
+        Args:
+            path: of the endpoint.
+            content: JSON.
+            limit_bytes: the most that the answer may hold.
+
+        Raises:
+            ProviderError: no whole answer came.
+        """
+        return await self._turns.take(lambda: self._post(path, content, limit_bytes))
 
     async def get(self, path: str) -> Answer:
         """Read from an endpoint; raises as `post` does."""
@@ -166,16 +264,30 @@ class Caller:
         form = partial(send, files={"file": (name, content, "application/jsonl")})
         return _whole(await self._turns.take(form, UPLOAD_TIMEOUT_S))
 
-    async def stream(self, path: str) -> AsyncIterator[bytes]:
-        """Read an endpoint that may be long, in pieces; raises `ProviderError` for any status but 200 too."""
+    async def stream(self, path: str, limit_bytes: int) -> AsyncIterator[bytes]:
+        """Yield the pieces of a file.
+
+        Args:
+            path: of the endpoint.
+            limit_bytes: the most that the file may hold.
+
+        Raises:
+            ProviderError: it does not come whole, or its status is not 200.
+        """
         timeout = httpx2.Timeout(self._timeout_s, pool=None)
         url = self._who.address.url(path)
         try:
-            async with self._client.stream("GET", url, headers=self._headers, timeout=timeout) as response:
+            with larger_reply(limit_bytes):
+                request = self._client.build_request("GET", url, headers=self._headers, timeout=timeout)
+                response = await self._client.send(request, stream=True)
+            try:
                 if response.status_code != 200:
-                    raise status_error(response.status_code, response.headers, await response.aread(), self._who)
-                async for piece in response.aiter_bytes():
+                    content = await whole_reply(download(response.aiter_bytes(), self._timeout_s), "")
+                    raise status_error(response.status_code, response.headers, content, self._who)
+                async for piece in download(response.aiter_bytes(), self._timeout_s):
                     yield piece
+            finally:
+                await response.aclose()
         except FAULTS as cause:
             raise connection_error(cause, self._who) from cause
 
@@ -186,20 +298,21 @@ class Caller:
     async def _get(self, path: str) -> Answer:
         return _whole(await self._client.get(self._who.address.url(path), headers=self._headers))
 
-    async def _post(self, path: str, content: bytes) -> Answer:
+    async def _post(self, path: str, content: bytes, limit_bytes: int) -> Answer:
         if self._transport is None:
             url = self._who.address.url(path)
-            return _whole(await self._client.post(url, content=content, headers=self._headers))
+            with larger_reply(limit_bytes):
+                return _whole(await self._client.post(url, content=content, headers=self._headers))
         url, headers = self._heads.get(path) or self._head(path)
         session, timeout = _session(self._transport), self._timeout
         call = session.post(
             url, data=content, headers=headers, timeout=timeout, allow_redirects=False, auto_decompress=False
         )
         async with call as response:
-            answered = await response.read()
-        if response.status == HTTPStatus.OK and "Content-Encoding" not in response.headers:
-            return Answer(response.status, response.headers, answered)
-        return _whole(httpx2.Response(response.status, headers=response.raw_headers, content=answered))
+            encoding = response.headers.get("Content-Encoding", "")
+            pieces = response.content.iter_any()
+            answered = await whole_reply(pieces, encoding, limit_bytes, response.content_length)
+        return Answer(response.status, response.headers, answered)
 
     def _head(self, path: str) -> tuple[str, dict[str, str]]:
         """Where a call to an endpoint goes and the headers it has, as the client would send it."""

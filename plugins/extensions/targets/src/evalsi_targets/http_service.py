@@ -16,6 +16,14 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.reply_body import (
+    ACCEPT_ENCODING,
+    MAX_REPLY_BYTES,
+    BadEncoding,
+    ReplyTooLarge,
+    reply_pieces,
+    whole_reply,
+)
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.records.mapping import MISSING
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
@@ -31,7 +39,6 @@ from .server_events import EVENTS, data_of_events, lines_of
 from .spec_secrets import from_environment, without
 from .template import PLACE, as_text, filled, value_at
 
-MAX_REPLY_BYTES = 32 * 2**20
 _EXCERPT_BYTES = 8_192
 _LONG_BYTES = 2**20
 _CONNECT_TIMEOUT_S = 15.0
@@ -87,6 +94,8 @@ class HttpService:
         self._body = None if options.body_template is None else JsonTemplate(options.body_template)
         self._has_place = PLACE.search(options.url) is not None
         headers = {"Accept": "application/json, */*", "User-Agent": "evalsi", **options.headers, **secrets}
+        if not any(name.lower() == "accept-encoding" for name in headers):
+            headers["Accept-Encoding"] = ACCEPT_ENCODING
         if options.method != "GET" and not any(name.lower() == "content-type" for name in headers):
             headers["Content-Type"] = "application/json"
         self._session = aiohttp.ClientSession(
@@ -94,6 +103,7 @@ class HttpService:
             headers=headers,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(_CONNECT_TIMEOUT_S, options.timeout_s)),
             cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,  # It is done within bounds.
             proxy=_proxy(options.url),
         )
 
@@ -151,26 +161,28 @@ class HttpService:
         # No redirect is followed: what a header holds goes to the address that it was given for.
         async with self._session.request(self._options.method, url, data=data, allow_redirects=False) as response:
             if not 200 <= response.status < 300:
-                content = await response.content.read(_EXCERPT_BYTES)
+                content = await _excerpt_of(response)
                 response.close()
                 raise status_error(response.status, response.headers, content, self._whose, self._hide, keys=self.keys)
             content = await self._read(response)
             return Reply(content, response.content_type, response.charset or "utf-8")
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > MAX_REPLY_BYTES:
-                response.close()
-                raise ProviderError(
-                    "target.output",
-                    f"{self._whose} answered with more than {MAX_REPLY_BYTES // 2**20} MiB, which is not read on.",
-                    "Have it answer with less.",
-                )
-        return b"".join(parts)
+        encoding = response.headers.get("Content-Encoding", "")
+        try:
+            return await whole_reply(response.content.iter_any(), encoding, length=response.content_length)
+        except ReplyTooLarge as cause:
+            response.close()
+            raise ProviderError(
+                "target.output",
+                f"{self._whose} answered with {cause}; the rest was not read.",
+                "Have it answer with less.",
+            ) from cause
+        except BadEncoding as cause:
+            response.close()
+            message = f"{self._whose} answered with {cause}."
+            mend = f"Have it answer without compression, or with one of {ACCEPT_ENCODING}."
+            raise ProviderError("provider.bad_reply", message, mend, retry="later") from cause
 
     def _streamed(self, reply: Reply, others: Mapping[str, str | None]) -> dict[str, Any]:
         """What a reply in pieces says; one that is to say why it ended, and does not, is broken off."""
@@ -222,6 +234,20 @@ class HttpService:
 
     def _hide(self, text: str) -> str:
         return without(self._secrets, text)
+
+
+async def _excerpt_of(response: aiohttp.ClientResponse) -> bytes:
+    """The beginning of a body that only an error message shows."""
+    content = b""
+    encoding = response.headers.get("Content-Encoding", "")
+    try:
+        async for piece in reply_pieces(response.content.iter_any(), encoding, MAX_REPLY_BYTES):
+            content += piece
+            if len(content) >= _EXCERPT_BYTES:
+                break
+    except (ReplyTooLarge, BadEncoding):
+        pass  # What was read until then says enough.
+    return content[:_EXCERPT_BYTES]
 
 
 def _encoded(value: Any) -> str:

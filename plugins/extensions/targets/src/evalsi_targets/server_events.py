@@ -21,7 +21,7 @@ _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 def data_of_events(text: str) -> Iterator[str]:
     """The data of each event, until nothing more comes; of a last one that does not end nothing, for it may be cut."""
     lines: list[str] = []
-    for line in _LINE_END.split(text):
+    for line in _every_line(text):
         if not line and lines:
             data, lines = "\n".join(lines), []
             if data.strip() == DONE:
@@ -33,4 +33,13 @@ def data_of_events(text: str) -> Iterator[str]:
 
 def lines_of(text: str) -> Iterator[str]:
     """Each line that holds something, as services write them that stream JSON by the line; a cut one is no JSON."""
-    return (line for line in _LINE_END.split(text) if line.strip())
+    return (line for line in _every_line(text) if line.strip())
+
+
+def _every_line(text: str) -> Iterator[str]:
+    """Each line; one at a time, since a list of them may take many times the memory of the text."""
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]
