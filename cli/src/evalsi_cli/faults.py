@@ -15,6 +15,7 @@ from evalsi_kernel.status import Status
 if TYPE_CHECKING:
     from evalsi_kernel.results.evaluated import Evaluation
 
+MAX_TRACEBACKS = 5
 OK, ERROR, USAGE, GATE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -55,6 +56,18 @@ def tell(error: EvalsiError) -> int:
     return USAGE if isinstance(error, UsageError) else ERROR
 
 
+def tell_tracebacks(evaluation: Evaluation) -> None:
+    """Print one traceback of each distinct exception that an evaluator raised, of many the first few; and the log."""
+    for name, traceback in evaluation.tracebacks[:MAX_TRACEBACKS]:
+        lines = "".join(f"\n  {quoted(line)}" for line in traceback.split("\n"))
+        print(f"{paint('traceback', 'dim', sys.stderr)} of {quoted(name)}:{lines}", file=sys.stderr)
+    more = len(evaluation.tracebacks) - MAX_TRACEBACKS
+    if more > 0:
+        print(f"  and {more:,} more, in the results file and in the log", file=sys.stderr)
+    if evaluation.log and any(summary.errors for summary in evaluation.summaries):
+        print(f"{paint('log:', 'dim', sys.stderr)} {quoted(evaluation.log)}", file=sys.stderr)
+
+
 def tell_evaluation(evaluation: Evaluation, *, quiet: bool = False) -> int:
     """Print what was found, and the error where there is one; returns the exit code that it all stands for."""
     code = OK
@@ -64,6 +77,8 @@ def tell_evaluation(evaluation: Evaluation, *, quiet: bool = False) -> int:
             print(f"{paint('error:', 'red', sys.stderr)} {quoted(str(finding))}", file=sys.stderr)
         elif not quiet:
             print(f"{paint('note:', 'yellow', sys.stderr)} {quoted(str(finding))}", file=sys.stderr)
+    if not quiet:
+        tell_tracebacks(evaluation)
     if evaluation.error is not None:
         return tell(evaluation.error)
     return INTERRUPTED if evaluation.status is Status.PARTIAL else code

@@ -9,7 +9,10 @@ import io
 import os
 import sys
 from time import monotonic
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from evalsi_kernel.request import Listener
 
 COLOURS = {"red": "31", "yellow": "33", "dim": "2", "bold": "1"}
 BAR_EVERY_S = 0.1
@@ -106,6 +109,11 @@ class ProgressLine:
             self.clear()
             print(quoted(sentence), file=self._stream, flush=True)
 
+    def log(self, line: str) -> None:
+        """Show a line of a pack's log above the line of progress, also where little is to be said: it was asked for."""
+        self.clear()
+        print(quoted(line), file=self._stream, flush=True)
+
     def show(self, done: int) -> None:
         """Show how far it is, not oftener than is of use."""
         now = monotonic()
@@ -134,6 +142,14 @@ class ProgressLine:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
             self._is_open = False
+
+
+def listener_of(progress: ProgressLine, *, verbose: bool = False) -> Listener:
+    """Who shows progress and notes, and with `--verbose` or `EVALSI_DEBUG` what packs write to stderr."""
+    from evalsi_kernel.request import Listener
+
+    is_verbose = verbose or bool(os.environ.get("EVALSI_DEBUG"))
+    return Listener(progress.note, progress.show, progress.log if is_verbose else None)
 
 
 def _bar(share: float, width: int = 20) -> str:

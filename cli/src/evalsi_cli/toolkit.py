@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalsi_cli.faults import tell_evaluation
 from evalsi_cli.models import add_model_flags, models_of, preview_text
-from evalsi_cli.terminal import ProgressLine, as_json
+from evalsi_cli.terminal import ProgressLine, as_json, listener_of
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.packs.wanted import Wanted
@@ -39,11 +39,11 @@ class Toolkit:
         return wanted_evaluators(words)
 
     @contextmanager
-    def listening(self, *, total: int | None = None, quiet: bool = False) -> Iterator[Listener]:
-        """Who shows progress and notes; the line of progress is taken away at the end."""
+    def listening(self, *, total: int | None = None, quiet: bool = False, verbose: bool = False) -> Iterator[Listener]:
+        """Who shows progress and notes, and with `verbose` what packs print; clears its line at the end."""
         progress = ProgressLine(total, quiet=quiet)
         try:
-            yield Listener(progress.note, progress.show)
+            yield listener_of(progress, verbose=verbose)
         finally:
             progress.clear()
 

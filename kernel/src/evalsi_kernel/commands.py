@@ -30,8 +30,13 @@ class Toolkit(Protocol):
     def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
         """Read `--evaluators`; raises `UsageError`."""
 
-    def listening(self, *, total: int | None = None, quiet: bool = False) -> AbstractContextManager[Listener]:
-        """Who shows progress and notes on standard error until the context is left; `quiet` shows nothing."""
+    def listening(
+        self, *, total: int | None = None, quiet: bool = False, verbose: bool = False
+    ) -> AbstractContextManager[Listener]:
+        """Who shows progress and notes on standard error until the context is left; `quiet` shows nothing.
+
+        With `verbose`, what packs print and log is shown too.
+        """
 
     def as_json(self, value: Any) -> str:
         """The value as indented JSON, in characters that standard output has."""

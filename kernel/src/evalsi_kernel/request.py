@@ -93,10 +93,12 @@ class Listener(NamedTuple):
     Args:
         on_note: gets a sentence for a person, such as that an environment is being built.
         on_records: gets the number of records that every evaluator has answered for.
+        on_log: gets each line that a pack writes to stderr, as with `--verbose`; they are in a file either way.
     """
 
     on_note: Callable[[str], None] = _hear_nothing
     on_records: Callable[[int], None] = _hear_nothing
+    on_log: Callable[[str], None] | None = None
 
 
 NOBODY = Listener()

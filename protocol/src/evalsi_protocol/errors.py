@@ -18,23 +18,31 @@ RETRIES: frozenset[str] = frozenset(get_args(Retry))
 
 
 class WireError(NamedTuple):
-    """What was wrong with which value (`message`), what to do (`mend`), whose fault it is, and whether to try again."""
+    """What was wrong with which value (`message`), what to do (`mend`), whose fault it is, and whether to try again.
+
+    `traceback` is that of the exception behind it, "" where there is none or it was sent before.
+    """
 
     code: str
     message: str
     mend: str = ""
     blame: Blame = "pack"
     retry: Retry = "no"
+    traceback: str = ""
 
     def to_body(self) -> dict[str, Any]:
         """The body of an error frame; texts are cut and escaped where needed, so that it can always be sent."""
-        return {
+        body = {
             "code": self.code,
             "message": sendable(self.message),
             "mend": sendable(self.mend),
             "blame": self.blame,
             "retry": self.retry,
         }
+        if self.traceback:
+            # Its end says most.
+            body["traceback"] = sendable(self.traceback[-MAX_ERROR_CHARS:])
+        return body
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> WireError:
@@ -46,6 +54,7 @@ class WireError(NamedTuple):
             mend=_text(body, "mend"),
             blame=cast(Blame, blame) if blame in BLAMES else "pack",
             retry=cast(Retry, retry) if retry in RETRIES else "no",
+            traceback=_text(body, "traceback"),
         )
 
     def __str__(self) -> str:

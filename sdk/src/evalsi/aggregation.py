@@ -6,7 +6,6 @@ it has one that is quicker. It must not know the wire's frames.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,9 +59,9 @@ class Aggregation:
             return _columns(self._resampled(resamples, seed))
         except FAULTS as error:
             # The score stands; without every resample there is no interval to believe in.
-            import traceback
+            from evalsi import fault_log
 
-            traceback.print_exception(error, limit=-6, file=sys.stderr)
+            fault_log.log(error)
             return {}
 
     def _resampled(self, resamples: int, seed: int) -> Iterable[Any]:

@@ -308,6 +308,8 @@ def _run(request: Request, local: LocalPack | None, *, quiet: bool) -> Result:
 
     listener = NOBODY if quiet else Listener(on_note=_print_note)
     found = evaluation.evaluate(request, catalog.default_catalog(), local=local, listener=listener)
+    for name, traceback in () if quiet else found.tracebacks:
+        print(f"traceback of {name}:\n{traceback}", file=sys.stderr)
     if found.error is not None:
         found.error.details["result"] = Result(found)
         raise found.error

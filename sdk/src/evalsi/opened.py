@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Opened(NamedTuple):
     """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params.
 
-    `promise` is what the code says that it returns, as a result of a record or of the whole.
+    `promise` is what the code says that it returns, as a result of a record or of the whole; `raised` are the places
+    where it raised exceptions so far.
     """
 
     definition: Definition
@@ -33,6 +34,7 @@ class Opened(NamedTuple):
     is_async: bool
     instance: Any
     promise: Promise | None = None
+    raised: set[Any] | None = None
 
     def check_result(self, result: Any) -> None:
         """See that a result is of a kind that the code says that it returns; raises `ScoreError`."""
@@ -59,16 +61,16 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
     if isinstance(target, type):
         instance: Any = target(**params)
         if hasattr(instance, "plan"):
-            return Opened(definition, _planned(instance, context), True, instance, promise_of(instance.reduce))
+            return Opened(definition, _planned(instance, context), True, instance, promise_of(instance.reduce), set())
         if definition.scope == "dataset":
             scoring, promising = instance.observe, getattr(instance, "combine", None) or instance.aggregate
         else:
             scoring = promising = instance.score
         scored = binding_of(scoring).caller(scoring, context)
-        return Opened(definition, scored, is_async(scoring), instance, promise_of(promising))
+        return Opened(definition, scored, is_async(scoring), instance, promise_of(promising), set())
     bound = partial(target, **params) if params else target
     scored = binding_of(target).caller(bound, context)
-    return Opened(definition, scored, is_async(target), None, promise_of(target))
+    return Opened(definition, scored, is_async(target), None, promise_of(target), set())
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:

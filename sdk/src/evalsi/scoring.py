@@ -5,7 +5,6 @@ Whatever an evaluator raises becomes an outcome here; only what ends a process l
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Sequence
 from math import inf, isfinite
 from time import monotonic
@@ -197,14 +196,16 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
     elif isinstance(error, FieldTypeError):
         wire = WireError("record.field", f"{name}: {error}", error.mend, "record")
     else:
-        import traceback  # Here and in the rest of the package: what only a fault needs, no start waits for.
+        from evalsi import (
+            fault_log,
+        )  # Here and in the rest of the package: what only a fault needs, no start waits for.
 
-        traceback.print_exception(error, limit=-6, file=sys.stderr)
-        message = str(error)
+        message, where = str(error), fault_log.where_of(error)
         wire = WireError(
             "pack.evaluator_raised",
             f"{name} raised {type(error).__name__}{': ' + message if message else ''}",
-            "See the pack's stderr for the place.",
+            f"It was raised in {where}." if where else "",
+            traceback=fault_log.first_of(opened.raised, error),
         )
     return [session, index, ERROR, wire.to_body()]
 

@@ -6,6 +6,7 @@ Descriptor 1 is moved to stderr before the pack is imported, so that a print can
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 import threading
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from evalsi.definition import Definition
+from evalsi.fault_log import FaultLog
 from evalsi.host import Host
 from evalsi.loading import from_file, from_module
 from evalsi.parent import end_with_parent
@@ -41,6 +43,9 @@ def take_standard_streams() -> Channel:
     """A channel over descriptors 0 and 1, which from now on are empty and stderr for everybody else."""
     wire_in, wire_out = os.dup(0), os.dup(1)
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What an evaluator prints is in the log at once, and not lost where the process ends.
+        sys.stdout.reconfigure(line_buffering=True)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -59,6 +64,7 @@ def start(
         name, version: of the pack, for `hello`.
         listen: `unix:///path` or `tcp://127.0.0.1:PORT` to serve on, instead of standard input and output.
     """
+    FaultLog.writes = True
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     # Records and outcomes are trees, freed as they go; looking for cycles among them costs a tenth of the scoring.
     gc.set_threshold(GARBAGE_AFTER_OBJECTS, 20, 50)

@@ -5,10 +5,10 @@ One method a request, run in order by the host. It must not know threads or fram
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from evalsi import fault_log
 from evalsi.aggregation import Aggregation
 from evalsi.context import Context
 from evalsi.definition import Definition
@@ -90,14 +90,14 @@ class Work:
         except Refusal as refusal:
             self._host.fail(request.id, refusal.error)
         except LoadError as error:
-            if error.__cause__ is not None:
-                _print(error.__cause__)
-            self._host.fail(request.id, WireError("pack.import", str(error), "", "pack"))
+            told = "" if error.__cause__ is None else fault_log.log(error.__cause__)
+            self._host.fail(request.id, WireError("pack.import", str(error), "", "pack", traceback=told))
         except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
-            _print(error)
+            told, where = fault_log.log(error), fault_log.where_of(error)
             code = "pack.import" if request.method == "hello" else "pack.failed"
             message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"
-            self._host.fail(request.id, WireError(code, message, "See its stderr for the place.", "pack"))
+            mend = f"It was raised in {where}." if where else ""
+            self._host.fail(request.id, WireError(code, message, mend, "pack", traceback=told))
         else:
             if body is not None:
                 self._host.respond(request.id, body)
@@ -258,12 +258,6 @@ class Work:
 
     def _is_cancelled(self, request_id: int) -> bool:
         return self._abandoned or self._host.is_cancelled(request_id)
-
-
-def _print(error: BaseException) -> None:
-    import traceback  # Only a fault needs it.
-
-    traceback.print_exception(error, file=sys.stderr)
 
 
 def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = None) -> _T:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from evalsi_cli.completions import complete_evaluators
 from evalsi_cli.faults import OK, tell_evaluation
 from evalsi_cli.models import add_model_flags, models_of, preview_text
-from evalsi_cli.terminal import ProgressLine, as_json
+from evalsi_cli.terminal import ProgressLine, as_json, listener_of
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.evaluation.evaluation import evaluate
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.params import parse_param_assignments
 from evalsi_kernel.records.mapping import parse_mapping
-from evalsi_kernel.request import Listener, Request
+from evalsi_kernel.request import Request
 
 if TYPE_CHECKING:
     from evalsi_kernel.results.evaluated import Evaluation
@@ -72,6 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="FILE", help="write results.json there")
     add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
     add("--quiet", action="store_true", help="no progress and no notices")
+    add("--verbose", action="store_true", help="show what evaluators print and log, as it comes")
     add_model_flags(parser)
 
 
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     if options.record_timeout is not None:
         request = request._replace(record_timeout_s=options.record_timeout)
     try:
-        evaluation = evaluate(request, default_catalog(), listener=Listener(progress.note, progress.show))
+        evaluation = evaluate(request, default_catalog(), listener=listener_of(progress, verbose=options.verbose))
     finally:
         progress.clear()
     if evaluation.preview is not None:

@@ -64,6 +64,7 @@ class RunScores:
                 request.confidence,
                 keep_values=method is not None,
                 clustered=request.cluster_by is not None and instance.info.scope == "record",
+                log=_log_of(instance.session, pools),
             )
             for instance in plan.instances
         ]
@@ -147,6 +148,8 @@ class RunScores:
             manifest,
             self._spool,
             None if self._broker is None else self._broker.preview,
+            tracebacks=tuple((tally.instance.name, one) for tally in self._tallies for one in tally.tracebacks),
+            log=self._log(),
         )
         evaluation = complete(evaluation)
         if self._request.output is None or self._spool is None or evaluation.preview is not None:
@@ -168,6 +171,10 @@ class RunScores:
             self._output_error = error
             self._spool.close()
             self._spool = None
+
+    def _log(self) -> str:
+        logs = (pool.launch.log for pool in self._pools)
+        return next((str(log.path) for log in logs if log is not None and log.is_written), "")
 
     def _broker_findings(self) -> list[Finding]:
         if self._broker is None:
@@ -205,6 +212,12 @@ class RunScores:
             else summary
             for name, summary in tally.summaries_by_score(None).items()
         ]
+
+
+def _log_of(session: int, pools: Sequence[Pool]) -> str:
+    """The file with what the process of an evaluator writes; "" where it has no process of its own."""
+    launches = (pool.launch for pool in pools if session in pool.sessions)
+    return next((str(one.log.path) for one in launches if one.log is not None and one.command is not None), "")
 
 
 def _resampled_interval(summary: Summary, replicates: Sequence[float], level: float) -> Interval | None:

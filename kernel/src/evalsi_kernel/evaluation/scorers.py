@@ -20,6 +20,7 @@ from evalsi_kernel.supervision.pool import Pool
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
+    from evalsi_kernel.supervision.pack_log import PackLog
 
 
 class Scorers(NamedTuple):
@@ -38,6 +39,7 @@ async def scorers(
     *,
     keep_replies: bool = False,
     folder: Path | None = None,
+    log: PackLog | None = None,
 ) -> AsyncIterator[Scorers]:
     """The broker and the pools of a plan, all packs started at once, until the block is left; an exception ends them.
 
@@ -48,6 +50,7 @@ async def scorers(
         listener: hears what a person should know of the models.
         keep_replies: whether the broker writes raw replies down.
         folder: where they lie until the end; None means the system's place for temporary files.
+        log: where what packs write to stderr is kept.
 
     Raises:
         EvalsiError: the broker cannot be made, or a pack cannot start or refuses a param: the first failure is told,
@@ -68,7 +71,13 @@ async def scorers(
                 raise
             stack.push_async_callback(broker.close)
         answer = not_bound if broker is None else broker.answer
-        pools = [Pool(group.launch, group.openings, group.limits, group.first, answer) for group in plan.groups]
+        if log is not None:
+            stack.callback(log.close)
+        launches = [group.launch._replace(log=log) for group in plan.groups]
+        pools = [
+            Pool(launch, group.openings, group.limits, group.first, answer)
+            for launch, group in zip(launches, plan.groups, strict=True)
+        ]
         try:
             for outcome in await asyncio.gather(*(pool.start() for pool in pools), return_exceptions=True):
                 if isinstance(outcome, BaseException):

@@ -21,6 +21,7 @@ from evalsi_kernel.scores.intervals import IntervalMethod
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.supervision.engine import score_chunks
 from evalsi_kernel.supervision.event_loop import finished, stopped_by_interrupt
+from evalsi_kernel.supervision.pack_log import log_of_evaluation
 
 GOODBYES_S = 0.001
 """Until the packs have been told that it is over."""
@@ -43,7 +44,8 @@ async def run(
     """
     started_at = datetime.now(UTC)
     keeps, folder = request.keeps_results, request.output.parent if request.output else None
-    async with scorers(plan, request.models, extensions, listener, keep_replies=keeps, folder=folder) as ready:
+    log = log_of_evaluation(listener.on_log)
+    async with scorers(plan, request.models, extensions, listener, keep_replies=keeps, folder=folder, log=log) as ready:
         scoring = RunScores(plan, ready.pools, request, method=method, broker=ready.broker, listener=listener)
         intake = Intake(source, request.mapping, request.limit, request.cluster_by)
         stop = asyncio.Event()

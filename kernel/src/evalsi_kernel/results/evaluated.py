@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 class Evaluation(NamedTuple):
-    """What came out; `preview` is of a dry run, whose numbers say nothing, and `more` are other keys of the file."""
+    """What came out.
+
+    `preview` is of a dry run, whose numbers say nothing, and `more` are other keys of the file. `tracebacks` has one of
+    each distinct exception that an evaluator raised, with the evaluator's name; `log` is the file with what evaluators
+    printed and logged, "" where they did neither.
+    """
 
     status: Status
     error: EvalsiError | None
@@ -34,6 +39,8 @@ class Evaluation(NamedTuple):
     spool: ResultsSpool | None
     preview: Preview | None = None
     more: Mapping[str, Any] = MappingProxyType({})
+    tracebacks: tuple[tuple[str, str], ...] = ()
+    log: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Manifest, summaries and findings as JSON; the results themselves are in the file."""

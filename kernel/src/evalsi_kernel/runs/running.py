@@ -36,6 +36,7 @@ from evalsi_kernel.runs.prepared import Prepared
 from evalsi_kernel.runs.request import RunEnd
 from evalsi_kernel.runs.summing import Summing, end_state
 from evalsi_kernel.status import Ending, Status
+from evalsi_kernel.supervision.pack_log import PackLog
 from evalsi_kernel.target import Target
 from evalsi_protocol.errors import WireError
 
@@ -80,7 +81,8 @@ class Running:
             extensions=prepared.extensions,
             listener=prepared.listener,
         )
-        async with scorers(prepared.plan, models, prepared.extensions, prepared.listener) as ready:
+        log = PackLog(begun.folder.path / "packs.log", prepared.listener.on_log)
+        async with scorers(prepared.plan, models, prepared.extensions, prepared.listener, log=log) as ready:
             if ready.broker is not None:
                 replies = ReplyLog(begun.folder.path, begun.progress.add_reply)
                 for line in begun.progress.replies():

@@ -19,6 +19,7 @@ from evalsi_kernel.scores.summaries import MetricAccumulator, Summary
 from evalsi_protocol.errors import WireError
 
 MAX_REASONS = 50
+_RAISED = frozenset({"pack.evaluator_raised", "pack.failed", "pack.crashed"})
 UNANSWERED: Outcome = ("cancelled", {"reason": "it was not answered"})
 
 
@@ -30,16 +31,21 @@ class Tally:
         level: confidence level of the intervals.
         keep_values: keep every number, which a resampling method needs.
         clustered: records come with clusters.
+        log: the file with what the pack writes, for the hint of an error; "" where there is none.
 
     Attributes:
         scored, skipped, errors, cancelled: how many records ended so.
         skip_reasons, error_reasons: how often each of the first 50 reasons came.
         metrics: by the name of the score.
+        tracebacks: one for each distinct place where the evaluator raised an exception, at most 50.
         metric_failures: by the name of the score, how many scored records lack it because it could not stand; and
             `metric_errors` the reasons.
     """
 
-    def __init__(self, instance: Instance, level: float, *, keep_values: bool, clustered: bool) -> None:
+    def __init__(self, instance: Instance, level: float, *, keep_values: bool, clustered: bool, log: str = "") -> None:
+        self.tracebacks: list[str] = []
+        self._log = log
+        self._places: set[str] = set()
         self.instance = instance
         self.skipped = self.errors = self.cancelled = self.scored = 0
         self.skip_reasons: Counter[str] = Counter()
@@ -177,7 +183,19 @@ class Tally:
             scope = self.instance.info.scope
             message = f"it answered {kind!r:.80}, which an evaluator of {scope} scope cannot"
             return bad_score_error(self.instance.info.ref, message)
-        return WireError.from_body(payload if isinstance(payload, dict) else {}).to_body()
+        error = WireError.from_body(payload if isinstance(payload, dict) else {})
+        if error.code in _RAISED and self._log:
+            error = error._replace(mend=f"{error.mend} The pack's output is in {self._log}.".strip())
+        return (error._replace(traceback=self._once(error.traceback)) if error.traceback else error).to_body()
+
+    def _once(self, traceback: str) -> str:
+        """The traceback, where none of its place came before; each process of a pack sends its own."""
+        place = traceback.rpartition("\n")[0]
+        if place in self._places or len(self._places) >= MAX_REASONS:
+            return ""
+        self._places.add(place)
+        self.tracebacks.append(traceback)
+        return traceback
 
     def _take_error(self, column: list[Outcome | None], index: int, error: dict[str, Any]) -> None:
         column[index] = ("error", error)

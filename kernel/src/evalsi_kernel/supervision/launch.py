@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from evalsi_kernel.supervision.connection import Answer
+    from evalsi_kernel.supervision.pack_log import PackLog
     from evalsi_kernel.supervision.transports import Transport
     from evalsi_protocol.channels import Channel
 
@@ -50,6 +51,7 @@ class Launch(NamedTuple):
         rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
         guard: makes of what serves the pack's asks, and of what says whether a session is at work on a record, what
             serves only the asks that it may make; None where it may make all.
+        log: where what its process writes to stderr is kept; None keeps the last lines alone.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Launch(NamedTuple):
     start_timeout_s: float = 60.0
     rebuild: Callable[[], Launch] | None = None
     guard: Callable[[Answer, Callable[[object, object], bool]], Answer] | None = None
+    log: PackLog | None = None
 
 
 class Opening(NamedTuple):

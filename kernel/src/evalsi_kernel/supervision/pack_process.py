@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -33,7 +33,9 @@ class PackProcess:
         transport: StreamTransport,
         stderr: asyncio.StreamReader,
         pipes: Sequence[asyncio.BaseTransport],
+        on_lines: Callable[[Sequence[str]], None] | None,
     ) -> None:
+        self._on_lines = on_lines
         self._pipes = pipes
         self._process = spawned.process
         self._spawned = spawned
@@ -125,9 +127,15 @@ class PackProcess:
         while data := await stream.read(65536):
             *lines, rest = (rest + data).split(b"\n")
             rest = rest[-65536:]
-            self._tail.extend(line.decode("utf-8", "replace") for line in lines)
+            self._keep(lines)
         if rest:
-            self._tail.append(rest.decode("utf-8", "replace"))
+            self._keep([rest])
+
+    def _keep(self, lines: Sequence[bytes]) -> None:
+        texts = [line.decode("utf-8", "replace") for line in lines]
+        self._tail.extend(texts)
+        if self._on_lines is not None:
+            self._on_lines(texts)
 
 
 def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
@@ -149,15 +157,17 @@ def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
     return gone
 
 
-async def attach(spawned: Spawned) -> PackProcess:
-    """Take over the pipes of a started process."""
+async def attach(spawned: Spawned, on_lines: Callable[[Sequence[str]], None] | None = None) -> PackProcess:
+    """Take over the pipes of a started process; `on_lines` gets what it writes to stderr."""
     process = spawned.process
     stdout, stdout_pipe = await _reader(process.stdout)
     stderr, stderr_pipe = await _reader(process.stderr)
     loop = asyncio.get_running_loop()
     stdin_pipe, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, process.stdin)
     writer = asyncio.StreamWriter(stdin_pipe, protocol, stdout, loop)
-    return PackProcess(spawned, StreamTransport(stdout, writer), stderr, (stdin_pipe, stdout_pipe, stderr_pipe))
+    return PackProcess(
+        spawned, StreamTransport(stdout, writer), stderr, (stdin_pipe, stdout_pipe, stderr_pipe), on_lines
+    )
 
 
 async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:

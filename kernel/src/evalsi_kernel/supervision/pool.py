@@ -147,7 +147,7 @@ class Pool:
                 raise
         from anyio import to_thread  # Rare enough to wait for.
 
-        self.launch = await to_thread.run_sync(rebuild)
+        self.launch = (await to_thread.run_sync(rebuild))._replace(log=self.launch.log)
         return await start_worker(self.launch, answer=self._answer)
 
     # -- one process ----------------------------------------------------------------------------------------------

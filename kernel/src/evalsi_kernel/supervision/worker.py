@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -169,7 +170,7 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         await worker.stop()
         raise PackError(
             f"The pack {launch.name} refused to start: {failure.error.message}",
-            failure.error.mend,
+            failure.error.mend if launch.log is None else launch.log.named_in(failure.error.mend),
             code=failure.error.code,
         ) from failure
     except TimeoutError as error:
@@ -205,7 +206,8 @@ async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
 
 async def _transport(launch: Launch, spawned: Spawned | None) -> tuple[Transport, PackProcess | None]:
     if launch.command is not None:
-        process = await attach(spawned or spawn(launch))
+        on_lines = None if launch.log is None else partial(launch.log.write, launch.name)
+        process = await attach(spawned or spawn(launch), on_lines)
         return process.transport, process
     if launch.connect is not None:
         return await launch.connect(), None

@@ -50,6 +50,7 @@ class Run:
             help="prices of the target (TOML) that go before those that come along",
         )
         add("--quiet", action="store_true", help="no progress and no notices")
+        add("--verbose", action="store_true", help="show what evaluators print and log, as it comes")
         self._toolkit.add_model_flags(parser)
 
     def run(self, options: argparse.Namespace) -> int:
@@ -73,7 +74,7 @@ class Run:
             source=source_of(),
             prices=options.prices,
         )
-        with self._toolkit.listening(quiet=options.quiet) as listener:
+        with self._toolkit.listening(quiet=options.quiet, verbose=options.verbose) as listener:
             if foresees:
                 foreseen = foresee(request, default_catalog(), extensions, listener)
                 print(

@@ -1,0 +1,84 @@
+"""The log file of a run: what packs write to stderr, such as prints, logging and tracebacks.
+
+The file is created at the first line.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from evalsi_kernel.errors import EvalsiError
+from evalsi_kernel.files.paths import cache_dir
+
+MAX_BYTES = 32 * 1024**2
+KEPT = 20
+"""How many logs of evaluations stay in the cache."""
+
+
+class PackLog:
+    """The log of one run.
+
+    Args:
+        path: of the file; lines are appended to one that exists.
+        echo: gets each line too, as with `--verbose`.
+    """
+
+    def __init__(self, path: Path, echo: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._echo = echo
+        self._file: IO[bytes] | None = None
+        self._is_full = False
+
+    @property
+    def is_written(self) -> bool:
+        """Whether a pack wrote anything."""
+        return self._file is not None
+
+    def write(self, pack: str, lines: Sequence[str]) -> None:
+        """Append lines that a pack wrote, each with the pack's name; what cannot be written is left out."""
+        told = [f"{pack}: {line}" for line in lines]
+        if self._echo is not None:
+            for line in told:
+                self._echo(line)
+        if self._is_full or not told:
+            return
+        try:
+            if self._file is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                # Prints of evaluators may show data: for this user's eyes only.
+                descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- as long as the run.
+            self._file.write("".join(f"{line}\n" for line in told).encode("utf-8", "backslashreplace"))
+            if self._file.tell() > MAX_BYTES:
+                self._file.write(b"evalsi: the log is full; what follows is left out\n")
+                self._is_full = True
+        except OSError:
+            self._is_full = True
+
+    def named_in(self, mend: str) -> str:
+        """Return a hint with the log's path added, where there is a log."""
+        return f"{mend} The pack's output is in {self.path}.".strip() if self.is_written else mend
+
+    def close(self) -> None:
+        """Close the file; `is_written` stays as it is."""
+        if self._file is not None:
+            self._file.close()
+
+
+def log_of_evaluation(echo: Callable[[str], None] | None = None) -> PackLog:
+    """Return the log of an evaluation that has no run folder: a file in the cache, of which the last few are kept."""
+    try:
+        folder = cache_dir() / "logs"
+    except EvalsiError:
+        folder = Path(tempfile.gettempdir()) / f"evalsi-logs-{os.getuid()}"
+    with suppress(OSError):
+        logs = sorted(folder.glob("eval-*.log"))
+        for old in logs[: max(0, len(logs) - KEPT + 1)]:
+            old.unlink(missing_ok=True)
+    return PackLog(folder / f"eval-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log", echo)
