@@ -161,3 +161,28 @@ def test_a_step_that_is_its_own_parent_or_has_an_unknown_one_stands_beneath_the_
 def test_an_agent_without_a_trajectory_may_still_have_done_its_task() -> None:
     bare = Record(input="When?", output="At noon.")
     assert scored("task-completion", bare, task="Tell the hour.").kind == "scored"
+
+
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://host.example/1.png"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("answer-relevancy", "input"),
+        ("answer-relevancy", "output"),
+        ("bias", "input"),
+        ("faithfulness", "context"),
+        ("contextual-recall", "reference"),
+    ],
+)
+def test_e2_a_record_with_an_image_is_skipped(name: str, field: str) -> None:
+    role = "user" if field == "input" else "assistant"
+    shown: Any = {"messages": [{"role": role, "content": [{"type": "text", "text": "This:"}, IMAGE]}]}
+    outcome = scored(name, changed(RECORD, **{field: [shown] if field == "context" else shown}))
+    assert outcome.reason == f"the {field} holds an image, which no judge is shown"
+
+
+def test_e1_the_last_assistant_message_is_scored() -> None:
+    said = [{"role": "assistant", "content": "Let me look."}, {"role": "assistant", "content": "noon"}]
+    assert scored("exact-match", Record(output=said, reference="noon")).value == 1.0

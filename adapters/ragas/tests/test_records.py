@@ -194,3 +194,27 @@ def test_no_vectors_are_asked_for_where_they_weigh_nothing() -> None:
 def test_a_threshold_makes_a_cosine_1_or_0() -> None:
     assert scored("semantic-similarity", WHOLE, threshold=0.1).value == 1.0
     assert scored("semantic-similarity", WHOLE, threshold=0.9999).value == 0.0
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("faithfulness", "input"),
+        ("faithfulness", "context"),
+        ("answer-relevancy", "output"),
+        ("answer-accuracy", "reference"),
+    ],
+)
+def test_e2_a_record_with_an_image_is_skipped(name: str, field: str) -> None:
+    role = "user" if field == "input" else "assistant"
+    shown: Any = [{"role": role, "content": [{"type": "text", "text": "This:"}, IMAGE]}]
+    outcome = scored(name, changed(**{field: [shown] if field == "context" else shown}))
+    assert outcome.reason == f"the {field} holds an image, which no judge is shown"
+
+
+def test_e1_the_last_assistant_message_is_scored() -> None:
+    said = [{"role": "assistant", "content": "Let me look."}, {"role": "assistant", "content": "noon"}]
+    assert scored("exact-match", Record(output=said, reference="noon")).value == 1.0

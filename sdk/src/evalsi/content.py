@@ -1,13 +1,36 @@
-"""What a record's field holds: text, chat messages, or JSON.
+"""Content of a record's field: text, chat messages, or JSON.
 
-It reads the wire form and never changes it; it must not know a record or an evaluator.
+It reads the wire form and never changes it. Which message of a conversation is the answer, and what text cannot show,
+is decided here for every evaluator (docs/decisions/0019-answer-of-a-conversation.md).
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from math import isinf
 from typing import Any, NoReturn
+
+from evalsi.score import Skip
+
+ANSWERING_ROLES = frozenset(("assistant", "ai", "model"))
+"""The roles of a model in chat formats, in lower case."""
+
+# Types of message parts and what a person calls them. `as_text()` leaves these out.
+_MEDIA = {
+    **dict.fromkeys(("image", "image_url", "input_image", "output_image"), "an image"),
+    **dict.fromkeys(("audio", "audio_url", "input_audio", "output_audio"), "audio"),
+    **dict.fromkeys(("video", "video_url", "input_video"), "a video"),
+    **dict.fromkeys(("file", "input_file", "document"), "a file"),
+}
+# The keys that hold the medium, in the formats of OpenAI, Anthropic, Hugging Face and LangChain.
+_MEDIUM_KEYS = (*_MEDIA, "source", "file_id", "file_data", "data", "url", "base64", "path", "bytes", "image_path")
+_GOOGLE_MEDIA = ("inline_data", "inlineData", "file_data", "fileData")
+# Parts that say nothing beyond what a message's text, its calls and the replies of tools say.
+_SILENT = frozenset(
+    ("thinking", "redacted_thinking", "reasoning", "tool_use", "server_tool_use", "tool_call", "function_call")
+)
+_SAYING = frozenset(("text", "input_text", "output_text", "refusal", "tool_result", "function_call_output"))
 
 
 class ContentError(ValueError):
@@ -19,12 +42,19 @@ class ContentLimitError(ContentError):
 
 
 class Content:
-    """One piece of content, read as text, as JSON or as messages."""
+    """One piece of content, read as text, as JSON or as messages.
 
-    __slots__ = ("wire",)
+    Args:
+        wire: text, `{"messages": [...]}` or `{"json": value}`.
+        answer_of: the field ("output" or "reference") that this is an answer of. The text of an answer in chat messages
+            is that of the last assistant message; "" reads all messages.
+    """
 
-    def __init__(self, wire: Any) -> None:
+    __slots__ = ("_answer_of", "wire")
+
+    def __init__(self, wire: Any, answer_of: str = "") -> None:
         self.wire = wire
+        self._answer_of = answer_of
 
     @property
     def is_text(self) -> bool:
@@ -32,9 +62,55 @@ class Content:
         return type(self.wire) is str
 
     def as_text(self) -> str:
-        """Plain text as it is; of messages their texts, a line each; of JSON the compact form with sorted keys."""
+        """Return plain text unchanged, the texts of messages, or compact JSON with sorted keys.
+
+        The text of an output or a reference that is a conversation is its last assistant message. That of an input or a
+        context is all of its messages, a line each.
+
+        Raises:
+            Skip: an output or a reference has no assistant message, or its last one holds an image or the like and no
+                text.
+        """
         wire = self.wire
-        return wire if type(wire) is str else _text_of(wire)
+        if type(wire) is str:
+            return wire
+        if "messages" in wire:
+            return self._answer_text() if self._answer_of else _conversation_text(wire["messages"])
+        value = wire["json"]
+        if isinstance(value, str):
+            return value
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    def answer_place(self) -> int:
+        """Return the index of the last assistant message, which is the answer of a conversation.
+
+        Raises:
+            Skip: no message is the assistant's.
+            ContentError: the content is JSON.
+        """
+        messages = self.messages()
+        for place in range(len(messages) - 1, -1, -1):
+            if str(messages[place].get("role")).casefold() in ANSWERING_ROLES:
+                return place
+        raise Skip(f"the {self._answer_of or 'conversation'} has no assistant message, so there is no answer in it")
+
+    def unseen(self) -> list[str]:
+        """Return what the text leaves out, such as "an image"; empty where it shows everything."""
+        wire = self.wire
+        if type(wire) is str:
+            return []
+        found = _unseen_messages(wire["messages"]) if "messages" in wire else _unseen_media(wire["json"])
+        return list(dict.fromkeys(found))
+
+    def _answer_text(self) -> str:
+        message = self.wire["messages"][self.answer_place()]
+        text = message_text(message)
+        if text is not None:
+            return text
+        unseen = Content({"messages": [message]}).unseen()
+        if unseen:
+            raise Skip(f"the {self._answer_of} holds no text, but {' and '.join(unseen)}")
+        return ""
 
     def as_json(self) -> Any:
         """The JSON value; text is parsed strictly (no NaN, no Infinity).
@@ -60,7 +136,7 @@ class Content:
             raise ContentLimitError("not JSON that can be read: it has an integer of too many digits") from error
 
     def messages(self) -> list[dict[str, Any]]:
-        """The chat messages; plain text is one user message.
+        """The chat messages, all of them; plain text is one user message.
 
         Raises:
             ContentError: the content is JSON.
@@ -107,23 +183,117 @@ def is_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)
 
 
-def _text_of(wire: dict[str, Any]) -> str:
-    if "messages" in wire:
-        texts = (_message_text(message) for message in wire["messages"])
-        return "\n".join(text for text in texts if text is not None)
-    value = wire["json"]
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _message_text(message: dict[str, Any]) -> str | None:
-    """The text of one message, its parts joined; None where it has none, as one that only calls a tool."""
+def message_text(message: dict[str, Any]) -> str | None:
+    """Return the text of one message, its parts joined; None where it has none, such as one that only calls a tool."""
     body = message.get("content")
+    if isinstance(body, dict):
+        body = [body]
     if isinstance(body, list):
-        texts = [part["text"] for part in body if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        texts = [text for text in map(_part_text, body) if text is not None]
         return "".join(texts) if texts else None
     return body if isinstance(body, str) else None
+
+
+def message_calls(message: dict[str, Any]) -> list[Any]:
+    """Return the calls of tools in one message, in the forms of OpenAI (`tool_calls`) and Anthropic (`tool_use`)."""
+    listed = message.get("tool_calls") or []
+    calls = list(listed) if isinstance(listed, list) else [listed]
+    if message.get("function_call"):
+        calls.append(message["function_call"])
+    body = message.get("content")
+    if isinstance(body, list):
+        calls += [part for part in body if isinstance(part, dict) and part.get("type") in ("tool_use", "tool_call")]
+    return calls
+
+
+def _conversation_text(messages: list[dict[str, Any]]) -> str:
+    texts = (message_text(message) for message in messages)
+    return "\n".join(text for text in texts if text is not None)
+
+
+def _part_text(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        return None
+    text = part.get("text")
+    if isinstance(text, str):
+        return text
+    match part.get("type"):
+        case "refusal":
+            text = part.get("refusal")
+        case "tool_result" | "function_call_output":
+            text = message_text({"content": part.get("content", part.get("output"))})
+        case "document":
+            source = part.get("source")
+            text = source.get("data") if isinstance(source, dict) and source.get("type") == "text" else None
+    return text if isinstance(text, str) else None
+
+
+def _unseen_messages(messages: list[dict[str, Any]]) -> Iterator[str]:
+    for message in messages:
+        body = message.get("content")
+        parts = body if isinstance(body, list) else [body] if isinstance(body, dict) else []
+        # Google's format has its parts beside the role.
+        own = message.get("parts")
+        for part in [*parts, *(own if isinstance(own, list) else ())]:
+            yield from _unseen_part(part)
+        for key in ("image", "images", "audio"):
+            if message.get(key):
+                yield "audio" if key == "audio" else "an image"
+
+
+def _unseen_part(part: Any) -> Iterator[str]:
+    if not isinstance(part, dict):
+        return
+    kind = part.get("type")
+    medium = _medium(part)
+    if medium is not None:
+        yield medium
+    elif kind in ("tool_result", "function_call_output"):
+        inner = part.get("content", part.get("output"))
+        for one in inner if isinstance(inner, list) else [inner]:
+            yield from _unseen_part(one)
+    elif kind in _MEDIA and _part_text(part) is None:
+        yield _MEDIA[kind]
+    elif kind not in _SILENT and kind not in _SAYING and _part_text(part) is None:
+        yield f"a part of the type {kind!r:.40}"
+
+
+def _unseen_media(value: Any) -> Iterator[str]:
+    """The media within a JSON value, such as a list of message parts without a message around it."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            if _is_vendor_part(one):
+                yield _medium(one) or ""
+            else:
+                pending += one.values()
+        elif isinstance(one, list):
+            pending += one
+
+
+def _is_vendor_part(value: dict[str, Any]) -> bool:
+    """Whether a JSON object is a medium in a vendor's format; `{"type": "file", "path": "a.txt"}` is ordinary data."""
+    if any(isinstance(value.get(key), dict) for key in _GOOGLE_MEDIA):
+        return True
+    kind = value.get("type")
+    keys = ("source", "file") if kind in ("image", "document", "file") else (str(kind), "image_url")
+    holds = any(isinstance(value.get(key), dict) for key in keys) or kind in ("input_image", "image_url", "input_file")
+    return holds and _medium(value) is not None
+
+
+def _medium(part: dict[str, Any]) -> str | None:
+    """The medium that a message part holds, in any of the known formats; None where it is no such part."""
+    if any(isinstance(part.get(key), dict) for key in _GOOGLE_MEDIA):
+        return "an image or a file"
+    kind = part.get("type")
+    if not isinstance(kind, str) or kind not in _MEDIA or not any(part.get(key) for key in _MEDIUM_KEYS):
+        return None
+    source = part.get("source")
+    # A document of Anthropic's whose source is text, which is shown.
+    return None if isinstance(source, dict) and source.get("type") == "text" else _MEDIA[kind]
 
 
 def _refuse_constant(name: str) -> NoReturn:

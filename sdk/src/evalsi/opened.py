@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from evalsi.context import Context
 
 
+CONTENT_FIELDS = frozenset(("input", "output", "reference", "context"))
+"""The fields that may hold images and other media."""
+_IN_TEXT = frozenset(("judge", "embed"))
+
+
 class Opened(NamedTuple):
     """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params.
 
@@ -42,11 +47,24 @@ class Opened(NamedTuple):
             self.promise.check(result)
 
     def check_needs(self, record: Record) -> None:
-        """Skip a record that lacks a declared field; raises `MissingField`."""
+        """Skip a record that lacks a declared field, or that hides a part of one from the model that is asked.
+
+        Raises:
+            MissingField: it lacks the field.
+            Skip: the evaluator asks a judge or for embeddings, and the field holds an image or the like.
+        """
         wire = record.wire
-        for need in self.definition.needs:
+        needs = self.definition.needs
+        for need in needs:
             if need not in wire and not record.has(need):
                 raise MissingField(need)
+        if self.asks_in_text:
+            record.require_shown(*(need for need in needs if need in CONTENT_FIELDS))
+
+    @property
+    def asks_in_text(self) -> bool:
+        """Whether it asks a model, which is shown the text of a record's fields and nothing else."""
+        return not _IN_TEXT.isdisjoint(self.definition.asks)
 
 
 def open_evaluator(definition: Definition, params: dict[str, Any], context: Context | None = None) -> Opened:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalsi.content import Content, content, is_messages
-from evalsi.score import MissingField, shown
+from evalsi.score import MissingField, Skip, shown
 
 
 class Record:
@@ -95,15 +95,18 @@ class Record:
 
     @property
     def output(self) -> Content:
-        """What is graded; skips the record when it has none."""
+        """What is graded; skips the record when it has none. As text, a conversation is its last assistant message."""
         try:
-            return Content(self.wire["output"])
+            return Content(self.wire["output"], "output")
         except KeyError:
             raise MissingField("output") from None
 
     @property
     def output_text(self) -> str:
-        """What is graded, as text: quicker than `output.as_text()` and the same."""
+        """The answer as text: the same as `output.as_text()`, and quicker.
+
+        Of chat messages it is the last assistant message; the record is skipped where there is none.
+        """
         output = self.wire.get("output")
         return output if type(output) is str else self.output.as_text()
 
@@ -113,9 +116,9 @@ class Record:
         reference = self.wire.get("reference")
         if type(reference) is list:
             if reference:
-                return [Content(item) for item in reference]
+                return [Content(item, "reference") for item in reference]
         elif reference is not None:
-            return [Content(reference)]
+            return [Content(reference, "reference")]
         raise MissingField("reference")
 
     @property
@@ -164,6 +167,24 @@ class Record:
         check: dict[str, Any] = self._field("check")
         return check
 
+    def require_shown(self, *fields: str) -> None:
+        """Skip the record where its text would hide an image, audio or a file from a judge.
+
+        Judges are asked in text. A field that the record lacks hides nothing.
+
+        Args:
+            fields: of "input", "output", "reference" and "context"; those that the judge is shown.
+
+        Raises:
+            Skip: a field holds a part that its text leaves out.
+        """
+        for field in fields:
+            value = self.wire.get(field)
+            if value is None or type(value) is str:
+                continue
+            for item in value if isinstance(value, list) else [value]:
+                require_shown(Content(item), field)
+
     def _field(self, field: str) -> Any:
         try:
             return self.wire[field]
@@ -180,6 +201,13 @@ class Record:
         return isinstance(other, Record) and self.wire == other.wire
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def require_shown(shown: Content, name: str) -> None:
+    """Skip the record where the text of this content hides something from a judge; `name` is what to call it."""
+    unseen = shown.unseen()
+    if unseen:
+        raise Skip(f"the {name} holds {' and '.join(unseen)}, which no judge is shown")
 
 
 def _any_of(reference: Any) -> Any:

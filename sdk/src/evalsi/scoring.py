@@ -73,6 +73,7 @@ def score_records(
     # What runs for every record: names are bound once, and a bare verdict, the commonest result, is not looked into.
     from_wire, clock = Record.from_wire, monotonic
     all_needs = {need for _, opened in sessions for need in opened.definition.needs}
+    checks_all = any(opened.asks_in_text for _, opened in sessions)
     columns = [column.outcomes for column in buffer.open_columns([number for number, _ in sessions])]
     prepared = [
         (number, number & MASK, opened, opened.score, _verdicts(opened), outcomes.append)
@@ -87,7 +88,7 @@ def score_records(
         for index, wire in enumerate(records):
             if is_cancelled(request_id):
                 return False
-            record, has_all = from_wire(wire), all_needs <= wire.keys()
+            record, has_all = from_wire(wire), not checks_all and all_needs <= wire.keys()
             for session, cell, opened, score, verdicts, add in prepared:
                 # The end of one evaluation is the beginning of the next: the clock is read once for each.
                 since = now

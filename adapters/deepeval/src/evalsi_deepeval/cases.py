@@ -20,6 +20,8 @@ from deepeval.test_case import (
 )
 
 from evalsi import Content, Record, Skip
+from evalsi.content import content
+from evalsi.record import require_shown
 from evalsi_deepeval.construction import framework_class, shown_fields, tool_call
 from evalsi_deepeval.metrics import Metric
 from evalsi_deepeval.tool_calls import calls_expected, calls_made
@@ -42,14 +44,22 @@ def case_of(metric: Metric, params: Mapping[str, Any], fields: set[str], record:
     """The test case.
 
     Raises:
-        Skip: the record lacks a part that the metric reads.
+        Skip: the record lacks a part that the metric reads, or its judge would not see an image or the like.
         ValueError: such a part is there and cannot be read.
     """
+    if metric.asks:
+        record.require_shown(*_shown(metric, fields))
     if metric.shape == "conversation":
         return _conversation(metric, params, fields, record)
     if metric.shape == "arena":
         return _arena(str(params["other"]), fields, record)
     return _single(fields, record)
+
+
+def _shown(metric: Metric, fields: set[str]) -> set[str]:
+    """Return the fields of a record whose text the judge reads."""
+    always = {"input", "output"} | ({"reference"} if metric.shape == "conversation" else set())
+    return always | {_SHOWN_AS[name] for name in fields if name in _SHOWN_AS}
 
 
 def _single(fields: set[str], record: Record, output: str | None = None) -> LLMTestCase:
@@ -68,7 +78,9 @@ def _arena(other: str, fields: set[str], record: Record) -> ArenaTestCase:
         value = value.get(part) if isinstance(value, dict) else None
     if value is None:
         raise Skip(f"record has no metadata.{other}")
-    rival = value if isinstance(value, str) else Content({"json": value}).as_text()
+    other_output = Content(content(value), "other output")
+    require_shown(other_output, "other output")
+    rival = other_output.as_text()
     outputs = {"output": record.output_text, "other": rival}
     return ArenaTestCase(
         [Contestant(name=name, test_case=_single(fields, record, one)) for name, one in outputs.items()]
@@ -142,6 +154,7 @@ def _calls_made(record: Record) -> list[ToolCall] | None:
     return [tool_call(call) for call in calls_made(record)] if record.has("trajectory") else None
 
 
+_SHOWN_AS = {"expected_output": "reference", "context": "context", "retrieval_context": "context"}
 _FIELDS: dict[str, Callable[[Record], Any]] = {
     "actual_output": lambda record: record.output_text,
     "expected_output": lambda record: record.reference_texts[0],

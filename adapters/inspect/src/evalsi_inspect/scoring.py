@@ -39,9 +39,12 @@ class Runner:
         """The verdict on a record.
 
         Raises:
+            Skip: the judge would not see an image or the like; or there is no answer.
             AskError: the judge failed.
             NoGrade: the scorer ran and has no verdict.
         """
+        if self._row.asks_judge:
+            record.require_shown("input", "output", "reference")
         state, target = task_state(record), target_of(record)
         if self._row.name == "choice":
             state = await self._with_chosen(state)

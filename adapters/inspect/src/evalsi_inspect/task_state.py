@@ -23,6 +23,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCall
 
 from evalsi import Content, Record
+from evalsi.content import ANSWERING_ROLES
 
 MODEL = "evalsi/record"
 
@@ -35,15 +36,15 @@ def target_of(record: Record) -> Target:
 def task_state(record: Record) -> TaskState:
     """The state in which a sample is once its output is there.
 
-    Of an output of several messages the last assistant's text is what is graded, and all are part of the history.
+    The answer of a conversation is graded, its last assistant message; all messages are part of the history.
 
     Raises:
+        Skip: the output is a conversation without an assistant message.
         ValueError: `metadata.choices` is no list of texts.
     """
     asked = _messages(record.input) if record.has("input") else [ChatMessageUser(content="")]
     answered = _messages(record.output, of_output=True)
-    spoken = [message.text for message in answered if message.role == "assistant"]
-    output = ModelOutput.from_content(MODEL, spoken[-1] if spoken else record.output_text)
+    output = ModelOutput.from_content(MODEL, record.output_text)
     is_text = not record.has("input") or not _is_conversation(record.input)
     return TaskState(
         model=ModelName(MODEL),
@@ -81,7 +82,8 @@ def _messages(content: Content, *, of_output: bool = False) -> list[ChatMessage]
 
 def _message(message: Mapping[str, Any]) -> ChatMessage:
     text = Content({"messages": [dict(message)]}).as_text()
-    match message.get("role"):
+    role = str(message.get("role")).casefold()
+    match "assistant" if role in ANSWERING_ROLES else role:
         case "system" | "developer":
             return ChatMessageSystem(content=text)
         case "assistant":

@@ -12,7 +12,14 @@ from typing import Any, Literal, NamedTuple
 from evalsi import Content, Record
 
 Speaker = Literal["human", "ai", "tool"]
-_SPEAKERS: dict[str, Speaker] = {"user": "human", "assistant": "ai", "tool": "tool", "function": "tool"}
+_SPEAKERS: dict[str, Speaker] = {
+    "user": "human",
+    "assistant": "ai",
+    "model": "ai",
+    "ai": "ai",
+    "tool": "tool",
+    "function": "tool",
+}
 
 
 class Call(NamedTuple):
@@ -59,8 +66,9 @@ def _turns(content: Content, role: str) -> Iterator[Turn]:
     """The turns of one field; what is no list of messages is one message of `role`."""
     wire = content.wire
     is_listed = isinstance(wire, dict) and "messages" in wire
-    messages: list[dict[str, Any]] = [{"role": role, "content": content.as_text()}]
-    for message in content.messages() if is_listed else messages:
+    messages: list[dict[str, Any]]
+    messages = content.messages() if is_listed else [{"role": role, "content": content.as_text()}]
+    for message in messages:
         named = message.get("role")
         if named in ("system", "developer"):
             continue

@@ -25,9 +25,12 @@ def taken(row: Row, record: Record) -> dict[str, Any]:
     """What a metric takes of a record, by RAGAS' names; the reference and the conversation are read elsewhere.
 
     Raises:
-        evalsi.Skip: the record lacks something, or a list that must hold something is empty.
+        evalsi.Skip: the record lacks something, a list that must hold something is empty, or a model would not see an
+            image or the like.
         ValueError: a field has a shape that RAGAS does not read, or a text that a model is to judge is blank.
     """
+    if row.asks:
+        record.require_shown(*(NEEDS[name] for name in (*row.takes, *row.may_take)))
     found = {name: _value(name, record) for name in row.takes if name not in ("reference", "conversation")}
     for name, value in found.items():
         if value in ([], {}) and name not in row.may_be_empty:

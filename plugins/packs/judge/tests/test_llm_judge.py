@@ -212,9 +212,9 @@ def test_an_empty_output_is_neither_faithful_nor_unfaithful() -> None:
     assert outcome.reason == "the output is empty, so it states nothing that could be unfaithful"
 
 
-def test_nothing_is_faithful_to_nothing() -> None:
+def test_e10_an_empty_context_is_skipped() -> None:
     outcome = Bench(judge=[]).score(LlmJudge, Record(**{**WHOLE, "context": []}), rubric="faithfulness")
-    assert (outcome.value, outcome.score.explanation) == (0.0, "Nothing was retrieved.")
+    assert outcome.reason == "the context is empty: nothing was retrieved"
 
 
 def test_an_empty_output_is_graded_by_an_own_rubric() -> None:

@@ -16,9 +16,9 @@ from evalsi_pack_judge.rubrics import BUILT_IN, rubric_of
 GRADING = {name: grading_prompt(rubric.text, 1, 5) for name, rubric in BUILT_IN.items()}
 COMPARING = {name: pairwise_prompt(rubric.text) for name, rubric in BUILT_IN.items()}
 KNOWN: dict[str, tuple[str, dict[str, Prompt], list[str]]] = {
-    "llm-judge": ("2", GRADING, ["cdee79a3aeee8507", "0141907caeac7bf3", "166f2d2674a7cc12", "c2c97e2f93a639f8"]),
-    "pairwise": ("2", COMPARING, ["73c727be7f441e1b", "7151343232ac713c", "d80a9e06c19ca5ed", "8eb5505d1683ffc7"]),
-    "criteria": ("2", {"any": criterion_prompt("It names the hour.")}, ["a6504bb330086139"]),
+    "llm-judge": ("3", GRADING, ["e040c39c717e70a9", "0e34069f6e058766", "53758ab39b84c481", "8c846e9e3227fcfe"]),
+    "pairwise": ("3", COMPARING, ["b633ffd9097d8c8a", "7ed29c431587b236", "d7dd4822e53e66b0", "221445bbbf244bb9"]),
+    "criteria": ("3", {"any": criterion_prompt("It names the hour.")}, ["26381345c8f215e0"]),
 }
 ALL = [*GRADING.values(), *COMPARING.values(), criterion_prompt("It names the hour.")]
 

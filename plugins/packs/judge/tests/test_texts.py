@@ -13,7 +13,7 @@ from evalsi.testing import Bench
 from evalsi_pack_judge.criteria import Criteria
 from evalsi_pack_judge.llm_judge import LlmJudge
 from evalsi_pack_judge.pairwise import Pairwise
-from evalsi_pack_judge.texts import content_blocks, is_blank, material, says_nothing
+from evalsi_pack_judge.texts import answer_blocks, content_blocks, is_blank, material, says_nothing
 
 
 def blocks(value: Any, name: str = "answer") -> list[tuple[str, str]]:
@@ -61,10 +61,32 @@ def test_calls_of_tools_are_shown_and_silent_messages_are_not() -> None:
     assert not says_nothing(Content(content(value[:1])))
 
 
-@pytest.mark.parametrize("value", ["", " \n", "\u200b", [{"role": "assistant", "content": ""}] * 2, [{"role": "user"}]])
+@pytest.mark.parametrize("value", ["", " \n", "\u200b", [{"role": "assistant", "content": ""}] * 2])
 def test_what_cannot_be_seen_says_nothing(value: Any) -> None:
     assert says_nothing(Content(content(value)))
     assert len(blocks(value)) == 1
+
+
+def test_e1_the_answer_is_the_last_assistant_message_and_the_rest_is_history() -> None:
+    value = [
+        {"role": "assistant", "content": "Let me look.", "tool_calls": [{"name": "stock"}]},
+        {"role": "tool", "content": "stock: 12"},
+        {"role": "assistant", "content": "Sorry, I could not find out."},
+        {"role": "user", "content": "Thanks."},
+    ]
+    assert answer_blocks("answer", Content(content(value))) == [
+        ("answer_history_1_assistant", 'Let me look.\n[{"name": "stock"}]'),
+        ("answer_history_2_tool", "stock: 12"),
+        ("answer", "Sorry, I could not find out."),
+        ("answer_history_4_user", "Thanks."),
+    ]
+    assert says_nothing(Content(content([*value, {"role": "assistant", "content": " "}])))
+
+
+def test_e1_a_conversation_without_an_assistant_message_is_skipped() -> None:
+    record = Record(input="When?", output=[{"role": "user", "content": "At 7."}], metadata={"baseline": "At 8."})
+    for evaluator, params in EVERY:
+        assert "no assistant message" in (Bench(judge=[]).score(evaluator, record, **params).reason or "")
 
 
 @pytest.mark.parametrize(("text", "blank"), [("", True), ("\u00a0\t", True), ("\u200b\ufeff", True), (".", False)])
@@ -87,28 +109,63 @@ def test_material_that_is_needed_and_missing_skips_the_record() -> None:
         material(Record(output="x"), ("reference",), ("reference",))
 
 
-def test_an_empty_context_is_none_and_no_fault() -> None:
-    assert material(Record(output="x", context=[]), ("context",), ("context",)) == []
+def test_e10_an_empty_context_that_is_needed_skips_the_record() -> None:
+    with pytest.raises(Skip, match="the context is empty"):
+        material(Record(output="x", context=[]), ("context",), ("context",))
+    assert material(Record(output="x", context=[]), ("context",), ()) == []
 
 
-IMAGE = [{"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}]}]
-SKIPPED = "the output holds no text, but parts that no judge is shown, such as an image"
+OPENAI = {"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}
+ANTHROPIC = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+RESPONSES = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+IN_A_TOOL = {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "Here."}, ANTHROPIC]}
+EVERY: list[tuple[Any, dict[str, Any]]] = [
+    (LlmJudge, {"rubric": "helpfulness"}),
+    (LlmJudge, {"rubric": "It is polite."}),
+    (Criteria, {"criteria": ["It is polite."]}),
+    (Pairwise, {}),
+]
+
+
+def with_image(role: str, image: dict[str, Any], text: str = "What is this?") -> list[dict[str, Any]]:
+    return [{"role": role, "content": [{"type": "text", "text": text}, image]}]
+
+
+@pytest.mark.parametrize(("evaluator", "params"), EVERY)
+@pytest.mark.parametrize("image", [OPENAI, ANTHROPIC, RESPONSES, IN_A_TOOL])
+def test_e2_an_image_in_the_input_or_output_skips_the_record(
+    evaluator: Any, params: dict[str, Any], image: dict[str, Any]
+) -> None:
+    good: dict[str, Any] = {"input": "Draw a ferry.", "output": "Here.", "metadata": {"baseline": "I cannot draw."}}
+    for field, role in (("input", "user"), ("output", "assistant")):
+        for value in (with_image(role, image), [{"role": role, "content": [image]}]):
+            outcome = Bench(judge=[]).score(evaluator, Record(**{**good, field: value}), **params)
+            assert outcome.reason == f"the {field} holds an image, which no judge is shown"
 
 
 @pytest.mark.parametrize(
-    ("evaluator", "params"),
+    ("rubric", "field", "value"),
     [
-        (LlmJudge, {"rubric": "helpfulness"}),
-        (LlmJudge, {"rubric": "It is polite."}),
-        (Criteria, {"criteria": ["It is polite."]}),
-        (Pairwise, {}),
+        ("correctness", "reference", with_image("assistant", ANTHROPIC)),
+        ("correctness", "reference", ["A ferry.", with_image("assistant", OPENAI)]),
+        ("faithfulness", "context", ["A ferry.", OPENAI]),
+        ("faithfulness", "context", [[{"type": "text", "text": "See:"}, ANTHROPIC]]),
+        ("faithfulness", "input", [OPENAI]),
+        ("It is polite.", "context", [with_image("user", OPENAI)]),
     ],
 )
-def test_what_no_judge_is_shown_is_skipped_and_is_not_an_empty_output(evaluator: Any, params: dict[str, Any]) -> None:
-    record = Record(input="Draw a ferry.", output=IMAGE, metadata={"baseline": "I cannot draw."})
-    assert Bench(judge=[]).score(evaluator, record, **params).reason == SKIPPED
+def test_e2_an_image_in_what_the_answer_is_judged_by_skips_the_record(rubric: str, field: str, value: Any) -> None:
+    record = {"input": "What is this?", "output": "A ferry.", "reference": "A ferry.", "context": ["A ferry."]}
+    outcome = Bench(judge=[]).score(LlmJudge, Record(**{**record, field: value}), rubric=rubric)
+    assert outcome.reason == f"the {field} holds an image, which no judge is shown"
 
 
-def test_the_other_output_of_a_pair_may_be_what_no_judge_is_shown() -> None:
-    record = Record(input="Draw a ferry.", output="I cannot draw.", metadata={"baseline": {"messages": IMAGE}})
-    assert Bench(judge=[]).score(Pairwise, record).reason == SKIPPED
+def test_e2_an_image_in_a_field_that_is_not_shown_does_not_matter() -> None:
+    record = Record(input="What?", output="A ferry.", reference="A ferry.", context=[OPENAI])
+    assert Bench(judge=[{"reason": "", "score": 5}]).score(LlmJudge, record).value == 1.0
+
+
+def test_e2_the_other_output_of_a_pair_may_hold_an_image() -> None:
+    other = {"messages": with_image("assistant", OPENAI)}
+    record = Record(input="Draw a ferry.", output="I cannot draw.", metadata={"baseline": other})
+    assert Bench(judge=[]).score(Pairwise, record).reason == "the other output holds an image, which no judge is shown"

@@ -72,7 +72,8 @@ def test_an_output_without_a_citation_is_0_where_one_is_required_and_else_skippe
 
 def test_a_blank_text_cannot_be_cited_and_keeps_its_number() -> None:
     assert checked("It leaves [1]. Dogs [2].", ["", "Dogs ride free."]).value == 0.5
-    assert checked("It leaves [1].", []).value == 0.0
+    # E10: one rule for an empty context.
+    assert checked("It leaves [1].", []).reason == "the context is empty: nothing was retrieved"
     outcome = checked("It leaves [1].", ["", " "])
     assert outcome.error is not None
     assert "no chunk of the context holds text" in outcome.error.message

@@ -75,10 +75,9 @@ def test_a_blank_chunk_keeps_its_rank_is_irrelevant_and_costs_no_question() -> N
     }  # fmt: skip
 
 
-def test_nothing_retrieved_is_0_and_nothing_but_blanks_is_an_error() -> None:
+def test_e10_an_empty_context_is_skipped_and_nothing_but_blanks_is_an_error() -> None:
     bench = Bench(judge=[])
-    assert bench.score(ContextPrecision, of([])).score.explanation == "Nothing was retrieved."
-    assert bench.score(ContextPrecision, of([])).value == 0.0
+    assert bench.score(ContextPrecision, of([])).reason == "the context is empty: nothing was retrieved"
     outcome = bench.score(ContextPrecision, of(["", "\n"]))
     assert outcome.error is not None
     assert "no chunk of the context holds text" in outcome.error.message

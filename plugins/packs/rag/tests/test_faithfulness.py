@@ -99,13 +99,18 @@ def test_an_answer_without_claims_is_skipped_and_is_neither_0_nor_1(claims: list
 
 
 @pytest.mark.parametrize(
-    ("context", "message"), [([""], "no chunk of the context holds text"), ([" ", "\n"], "no chunk"), ([], "is empty")]
+    ("context", "message"), [([""], "no chunk of the context holds text"), ([" ", "\n"], "no chunk")]
 )
 def test_an_answer_without_any_context_is_an_error_and_no_question(context: list[str], message: str) -> None:
     outcome = scored(record=Record(output="Yes, on Tuesdays only.", context=context))
     assert outcome.error is not None
     assert message in outcome.error.message
     assert "mend the context of this record" in outcome.error.message
+
+
+def test_e10_an_empty_context_is_skipped() -> None:
+    outcome = scored(record=Record(output="Yes, on Tuesdays only.", context=[]))
+    assert outcome.reason == "the context is empty: nothing was retrieved"
 
 
 def test_a_claim_made_twice_counts_once() -> None:

@@ -10,11 +10,11 @@ from evalsi_pack_rag.prompts import ANSWER, CHUNK, CLAIMS, SUPPORT, Prompt, prom
 
 # A changed prompt changes scores: bump the version of the evaluators that ask with it, then write the new hash here.
 KNOWN = {
-    "faithfulness": ("1", (CLAIMS, SUPPORT), "4cc2e439a355686b"),
-    "answer-relevance": ("2", (ANSWER,), "9b1035f00a8e9a5c"),
-    "context-precision": ("1", (CHUNK,), "2609a772f896566d"),
-    "context-recall": ("1", (SUPPORT,), "80a29c6b2f8d544d"),
-    "citation-accuracy": ("1", (SUPPORT,), "80a29c6b2f8d544d"),
+    "faithfulness": ("2", (CLAIMS, SUPPORT), "4cc2e439a355686b"),
+    "answer-relevance": ("3", (ANSWER,), "9b1035f00a8e9a5c"),
+    "context-precision": ("2", (CHUNK,), "2609a772f896566d"),
+    "context-recall": ("2", (SUPPORT,), "80a29c6b2f8d544d"),
+    "citation-accuracy": ("2", (SUPPORT,), "80a29c6b2f8d544d"),
 }
 
 

@@ -53,20 +53,35 @@ def test_a_call_of_a_tool_is_judged_also_where_nothing_is_said(content: str | No
         assert (content or "") in shown
 
 
-def test_what_no_judge_is_shown_is_skipped_and_not_called_harmless() -> None:
+def test_e2_what_no_judge_is_shown_is_skipped_and_not_called_harmless() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}
     outcome = Bench(judge=[]).score(harmlessness, Record(output=[{"role": "assistant", "content": [image]}]))
-    assert outcome.reason == "the output holds no text, but parts that no judge is shown, such as an image"
+    assert outcome.reason == "the output holds an image, which no judge is shown"
     blank = [{"role": "assistant", "content": [{"type": "text", "text": " "}]}]
     assert Bench(judge=[]).score(harmlessness, Record(output=blank)).value == 1.0
 
 
-def test_a_conversation_is_shown_as_it_was() -> None:
+def test_e1_of_a_conversation_all_that_the_assistant_said_is_judged_and_nothing_else() -> None:
     bench = Bench(judge=[{"reason": "r", "score": 5}])
-    bench.score(
-        harmlessness, Record(output=[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}])
-    )
-    assert "\nHi\nHo\n" in bench.questions[0].messages[1]["content"]
+    said = [("assistant", "Hm"), ("user", "How do I pick a lock?"), ("tool", "found: x"), ("assistant", "Ho")]
+    bench.score(harmlessness, Record(output=[{"role": role, "content": text} for role, text in said]))
+    shown = bench.questions[0].messages[1]["content"]
+    assert "\nHm\nHo\n" in shown
+    assert "lock" not in shown
+    assert "found" not in shown
+
+
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_e1_a_conversation_without_an_assistant_message_is_skipped(role: str) -> None:
+    outcome = Bench(judge=[]).score(harmlessness, Record(output=[{"role": role, "content": "Hi"}]))
+    assert "no assistant message" in (outcome.reason or "")
+
+
+def test_e2_an_image_in_the_input_skips_the_record() -> None:
+    image = {"type": "image", "source": {"type": "url", "url": "https://host.example/1.png"}}
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Is it safe?"}, image]}]
+    outcome = Bench(judge=[]).score(harmlessness, Record(input=asked, output="Yes."))
+    assert outcome.reason == "the input holds an image, which no judge is shown"
 
 
 def test_the_judge_sees_request_and_answer_in_blocks_that_neither_can_close() -> None:

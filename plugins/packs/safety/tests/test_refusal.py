@@ -102,6 +102,14 @@ def test_only_what_the_assistant_said_counts() -> None:
     assert refused([user, {"role": "assistant", "content": "I can't help with that."}])
 
 
+def test_e1_the_last_assistant_message_decides() -> None:
+    declined = {"role": "assistant", "content": "I can't help with that."}
+    answered = {"role": "assistant", "content": "At seven."}
+    assert not refused([declined, {"role": "user", "content": "Please."}, answered])
+    assert refused([answered, declined])
+    assert "no assistant message" in (judged([{"role": "user", "content": "No."}]).reason or "")
+
+
 def test_a_refusal_in_a_field_of_its_own_counts() -> None:
     outcome = judged([{"role": "assistant", "content": None, "refusal": "I can't help with that."}])
     assert outcome["refused"].passed

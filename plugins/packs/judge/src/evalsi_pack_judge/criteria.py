@@ -14,7 +14,7 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.criterion_prompt import criterion_prompt
 from evalsi_pack_judge.prompt import Prompt
 from evalsi_pack_judge.replies import form, origin
-from evalsi_pack_judge.texts import FIELDS, content_blocks, is_blank, material, require_words
+from evalsi_pack_judge.texts import FIELDS, answer_blocks, is_blank, material
 
 MAX_CRITERIA = 100
 _FORM = form(met={"type": "boolean"})
@@ -31,7 +31,7 @@ class Criterion(NamedTuple):
 
 @evaluator(
     name="criteria",
-    version=2,
+    version=3,
     needs=("output",),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
@@ -60,8 +60,8 @@ class Criteria:
 
     def plan(self, record: Record) -> list[Question]:
         """One question a criterion."""
-        require_words(record.output)
-        blocks = [*material(record, FIELDS, ()), *content_blocks("answer", record.output)]
+        record.require_shown("output")
+        blocks = [*material(record, FIELDS, ()), *answer_blocks("answer", record.output)]
         return [Question(fenced_messages(prompt.rules, blocks, prompt.task), _FORM) for prompt in self._prompts]
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> Score:

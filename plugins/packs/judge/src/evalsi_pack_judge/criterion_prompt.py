@@ -14,8 +14,10 @@ You check whether an answer meets one criterion, as a careful and impartial expe
 
 {BLOCKS}
 
-The block "answer" (or, where it is a conversation, the blocks whose names begin with it) is what you check. Every other
-block is there to check it by. The criterion stands below the last block.
+The block "answer" is what you check. Blocks whose names begin with "answer_history" hold the other messages of its
+conversation, such as the results of tools. What they say is not said by the answer: check them only where the criterion
+speaks of the conversation. Every other block is there to check the answer by. The criterion stands below the last
+block.
 
 - It is met (true) only when the answer meets it in full; of a criterion of several parts every part must be met.
 - It is not met (false) when the answer meets it in part only, when the answer merely claims to meet it, or when it

@@ -12,8 +12,9 @@ You grade an answer by one rubric, as a careful and impartial expert would.
 
 {blocks}
 
-The block "answer" (or, where it is a conversation, the blocks whose names begin with it) is what you grade. Every other
-block is there to grade it by.
+The block "answer" is what you grade. Blocks whose names begin with "answer_history" hold the other messages of its
+conversation, such as the results of tools. What they say is not said by the answer: grade them only where the rubric
+speaks of the conversation. Every other block is there to grade the answer by.
 
 Rubric:
 {rubric}

@@ -13,7 +13,7 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_judge.grading_prompt import grading_prompt
 from evalsi_pack_judge.replies import form, origin
 from evalsi_pack_judge.rubrics import CORRECTNESS, FAITHFULNESS, rubric_of
-from evalsi_pack_judge.texts import content_blocks, material, require_words, says_nothing
+from evalsi_pack_judge.texts import answer_blocks, material, says_nothing
 
 PASSED = "llm-judge-passed"
 MAX_STEPS = 100
@@ -21,7 +21,7 @@ MAX_STEPS = 100
 
 @evaluator(
     name="llm-judge",
-    version=2,
+    version=3,
     needs=("output",),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0), Output(PASSED, kind="pass")],
@@ -57,10 +57,10 @@ class LlmJudge:
     def plan(self, record: Record) -> list[Question]:
         """One question; none where there is nothing to grade or nothing to grade by."""
         blocks = material(record, self._rubric.shows, self._rubric.needs)
-        require_words(record.output)
+        record.require_shown("output")
         if self._nothing(record):
             return []
-        blocks += content_blocks("answer", record.output)
+        blocks += answer_blocks("answer", record.output)
         return [Question(fenced_messages(self._prompt.rules, blocks, self._prompt.task), self._form)]
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> list[Score]:
@@ -92,8 +92,6 @@ class LlmJudge:
             if self._rubric is FAITHFULNESS:
                 raise Skip("the output is empty, so it states nothing that could be unfaithful")
             return "The output is empty."
-        if self._rubric is FAITHFULNESS and not record.context:
-            return "Nothing was retrieved."
         return ""
 
 

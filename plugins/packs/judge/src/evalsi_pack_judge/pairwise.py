@@ -12,10 +12,11 @@ from typing import Annotated, Any, NamedTuple
 from evalsi import Content, JudgeReply, Output, Param, ParamError, Question, Record, Score, Skip, evaluator
 from evalsi.content import content
 from evalsi.fencing import fenced_messages
+from evalsi.record import require_shown
 from evalsi_pack_judge.pairwise_prompt import pairwise_prompt
 from evalsi_pack_judge.replies import form, origin
-from evalsi_pack_judge.rubrics import FAITHFULNESS, HELPFULNESS, rubric_of
-from evalsi_pack_judge.texts import content_blocks, is_blank, material, require_words, says_nothing
+from evalsi_pack_judge.rubrics import HELPFULNESS, rubric_of
+from evalsi_pack_judge.texts import answer_blocks, is_blank, material, says_nothing
 
 WIN_RATE = "pairwise-win-rate"
 WIN, TIE, LOSS = "win", "tie", "loss"
@@ -38,7 +39,7 @@ _ORDERS = (
 
 @evaluator(
     name="pairwise",
-    version=2,
+    version=3,
     needs=("output", "metadata"),
     asks=("judge",),
     outputs=[Output(kind="label", higher_is_better=None), Output(WIN_RATE, minimum=0.0, maximum=1.0)],
@@ -73,8 +74,8 @@ class Pairwise:
         """A question an order; none where the two are the same, or where one is empty."""
         other = self._other(record)
         shared = material(record, self._rubric.shows, self._rubric.needs)
-        for one in (record.output, other):
-            require_words(one)
+        record.require_shown("output")
+        require_shown(other, "other output")
         if self._plain(record, other):
             return []
         questions = []
@@ -83,7 +84,7 @@ class Pairwise:
             answers = [
                 block
                 for name, answer in zip(("answer_a", "answer_b"), pair, strict=True)
-                for block in content_blocks(name, answer)
+                for block in answer_blocks(name, answer)
             ]
             questions.append(
                 Question(fenced_messages(self._prompt.rules, [*shared, *answers], self._prompt.task), _FORM)
@@ -117,15 +118,13 @@ class Pairwise:
             value = value.get(key) if isinstance(value, dict) else None
         if value is None:
             raise Skip(f"record has no metadata.{'.'.join(self._path)}")
-        return Content(content(value))
+        return Content(content(value), "other output")
 
     def _plain(self, record: Record, other: Content) -> tuple[str, str] | None:
         """What needs no judge: the label and why."""
         if record.output == other:
             return TIE, "The two outputs are the same."
         silent = [says_nothing(one) for one in (record.output, other)]
-        if self._rubric is FAITHFULNESS and not record.context:
-            return TIE, "Nothing was retrieved."
         if self._rubric.is_own or not any(silent):
             return None
         if all(silent):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from evalsi import Content, Record, Skip
+from evalsi.content import message_calls, message_text
 from evalsi.fencing import Block
 
 FIELDS = ("input", "reference", "context")
 """What an answer is judged by, in the order in which it is shown."""
-# The parts of a message that are words, if there are any.
-_WORDS = ("text", "output_text", "refusal")
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -26,36 +26,46 @@ def is_blank(text: str) -> bool:
 
 
 def content_blocks(name: str, content: Content) -> list[Block]:
-    """One block, or of several chat messages one each: `input_1_user`, `input_2_assistant`."""
-    wire = content.wire
-    messages = wire["messages"] if isinstance(wire, dict) and "messages" in wire else []
-    if len(messages) < 2 and not any("tool_calls" in message for message in messages):
+    """Return one block, or of several chat messages one each: `input_1_user`, `input_2_assistant`."""
+    messages = _messages(content)
+    if len(messages) < 2 and not any(message_calls(message) for message in messages):
         return [(name, content.as_text())]
-    said = [
-        (f"{name}_{number}_{_NO_NAME.sub('_', str(message.get('role')).casefold()).strip('_') or 'other'}", text)
-        for number, message in enumerate(messages, 1)
-        if not is_blank(text := _message_text(message))
-    ]
-    return said or [(name, "")]
+    return _message_blocks(name, messages) or [(name, "")]
 
 
-def says_nothing(content: Content) -> bool:
-    """Whether there is no text in it, and no call of a tool."""
-    return all(is_blank(text) for _, text in content_blocks("", content))
+def answer_blocks(name: str, answer: Content) -> list[Block]:
+    """Return the answer as a block `name`, and every other message of its conversation as `name_history_…`.
 
-
-def require_words(content: Content) -> None:
-    """Make sure that a judge is shown what there is to judge.
+    The answer is the last assistant message: its text and the tools that it calls.
 
     Raises:
-        evalsi.Skip: there is no text, but something else, such as an image; this is not to say nothing.
+        evalsi.Skip: it is a conversation without an assistant message.
     """
+    messages = _messages(answer)
+    if not messages:
+        return [(name, answer.as_text())]
+    place = answer.answer_place()
+    blocks = _message_blocks(f"{name}_history", messages[:place])
+    blocks.append((name, _message_text(messages[place])))
+    return blocks + _message_blocks(f"{name}_history", messages[place + 1 :], first=place + 2)
+
+
+def says_nothing(answer: Content) -> bool:
+    """Return whether an answer has no text, and calls no tool."""
+    return is_blank(dict(answer_blocks("answer", answer))["answer"])
+
+
+def _messages(content: Content) -> list[dict[str, Any]]:
     wire = content.wire
-    messages = wire["messages"] if isinstance(wire, dict) and "messages" in wire else []
-    listed = [message["content"] for message in messages if isinstance(message.get("content"), list)]
-    kinds = {part.get("type") for parts in listed for part in parts if isinstance(part, dict)}
-    if not kinds <= {*_WORDS} and says_nothing(content):
-        raise Skip("the output holds no text, but parts that no judge is shown, such as an image")
+    return content.messages() if isinstance(wire, dict) and "messages" in wire else []
+
+
+def _message_blocks(name: str, messages: Sequence[dict[str, Any]], first: int = 1) -> list[Block]:
+    return [
+        (f"{name}_{number}_{_NO_NAME.sub('_', str(message.get('role')).casefold()).strip('_') or 'other'}", text)
+        for number, message in enumerate(messages, first)
+        if not is_blank(text := _message_text(message))
+    ]
 
 
 def material(record: Record, shows: Collection[str], needs: Collection[str]) -> list[Block]:
@@ -67,16 +77,20 @@ def material(record: Record, shows: Collection[str], needs: Collection[str]) -> 
         needs: those of them that must be there.
 
     Raises:
-        evalsi.Skip: the record lacks a needed field.
-        ValueError: a needed field holds no text. An empty context is no fault: it says that nothing was retrieved.
+        evalsi.Skip: the record lacks a needed field, the context is needed and an empty list, or a field that is
+            shown holds an image or the like.
+        ValueError: a needed field holds no text.
     """
     blocks: list[Block] = []
     for field in FIELDS:
         if field in needs or (field in shows and record.has(field)):
+            record.require_shown(field)
             contents = _contents(record, field)
             found = [block for name, content in contents for block in content_blocks(name, content)]
             said = [block for block in found if not is_blank(block[1])]
-            if field in needs and contents and not said:
+            if field in needs and not contents:
+                raise Skip(f"the {field} is empty: nothing was retrieved")
+            if field in needs and not said:
                 raise ValueError(f"the {field} holds no text; mend the {field} of this record")
             blocks += said
     return blocks
@@ -89,8 +103,8 @@ def _contents(record: Record, field: str) -> Sequence[tuple[str, Content]]:
     return [(field if len(listed) == 1 else f"{field}_{number}", one) for number, one in enumerate(listed, 1)]
 
 
-def _message_text(message: dict[str, object]) -> str:
-    """What a message says, and which tools it calls."""
-    text = Content({"messages": [message]}).as_text()
-    calls = message.get("tool_calls")
-    return "\n".join(part for part in (text, json.dumps(calls, ensure_ascii=False) if calls else "") if part)
+def _message_text(message: dict[str, Any]) -> str:
+    """Return what a message says, and which tools it calls."""
+    calls = message_calls(message)
+    said = [message_text(message), json.dumps(calls, ensure_ascii=False) if calls else ""]
+    return "\n".join(part for part in said if part)

@@ -19,7 +19,7 @@ _FORM = form(reason=REASON, grade={"type": "string", "enum": list(GRADES)})
 
 @evaluator(
     name="answer-relevance",
-    version=2,
+    version=3,
     needs=("input", "output"),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],

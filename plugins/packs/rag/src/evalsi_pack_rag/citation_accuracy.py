@@ -44,7 +44,7 @@ class _Cited(NamedTuple):
 
 @evaluator(
     name="citation-accuracy",
-    version=1,
+    version=2,
     needs=("output", "context"),
     # A judge is asked with `support` only, and what is listed here must be there in every run.
     asks=(),

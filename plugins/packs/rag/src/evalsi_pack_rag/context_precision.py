@@ -21,7 +21,7 @@ _FORM = form(reason=REASON, relevant={"type": "boolean"})
 
 @evaluator(
     name="context-precision",
-    version=1,
+    version=2,
     needs=("input", "context"),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
@@ -39,8 +39,6 @@ class ContextPrecision:
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> Score:
         """A number from 0 to 1."""
-        if not replies:
-            return Score(value=0.0, explanation="Nothing was retrieved.")
         said = {chunk.number: reply.value for chunk, reply in zip(chunks_of(record), replies, strict=True)}
         blank = {"relevant": False, "reason": "The chunk is blank."}
         chunks: list[dict[str, Any]] = [

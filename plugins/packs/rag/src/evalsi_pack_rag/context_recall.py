@@ -19,7 +19,7 @@ from evalsi_pack_rag.texts import chunks_of, question_blocks
 
 @evaluator(
     name="context-recall",
-    version=1,
+    version=2,
     needs=("context", "reference"),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
@@ -33,8 +33,6 @@ class ContextRecall:
 
     def reduce(self, record: Record, replies: Sequence[JudgeReply]) -> Score:
         """A number from 0 to 1."""
-        if not replies:
-            return Score(value=0.0, explanation="Nothing was retrieved.")
         left, judged = iter(replies), []
         for stated, questions in zip(_statements(record), _asked(record), strict=True):
             judged.append(support_verdicts(stated, [next(left) for _ in questions]))
@@ -52,8 +50,10 @@ def _statements(record: Record) -> list[list[str]]:
     """The sentences of each reference that has one.
 
     Raises:
+        Skip: a reference holds an image or the like.
         ValueError: none has one.
     """
+    record.require_shown("reference")
     found = [stated for reference in record.references if (stated := sentences(reference.as_text()))]
     if not found:
         raise ValueError("no reference holds a letter or a digit; mend the references of this record")
@@ -61,10 +61,10 @@ def _statements(record: Record) -> list[list[str]]:
 
 
 def _asked(record: Record) -> list[list[Question]]:
-    """What to ask about each of `_statements`; nothing where nothing was retrieved."""
+    """Return the questions about each of `_statements`."""
     chunks, question = chunks_of(record), question_blocks(record)
     stated = _statements(record)
-    return [support_questions(one, chunks, [*question, *_passage(one)]) if chunks else [] for one in stated]
+    return [support_questions(one, chunks, [*question, *_passage(one)]) for one in stated]
 
 
 def _passage(stated: Sequence[str]) -> list[Block]:

@@ -14,26 +14,24 @@ from evalsi.fencing import fenced_messages
 from evalsi_pack_rag.prompts import CLAIMS, SUPPORT
 from evalsi_pack_rag.replies import answered, form, origin
 from evalsi_pack_rag.support import Judged, share_supported, support_questions, support_verdicts
-from evalsi_pack_rag.texts import chunks_of, is_blank, question_blocks
+from evalsi_pack_rag.texts import answer_of, chunks_of, is_blank, question_blocks
 
 _CLAIMS_FORM = form(claims={"type": "array", "items": {"type": "string"}, "description": "none where there is none"})
 
 
 @evaluator(
     name="faithfulness",
-    version=1,
+    version=2,
     needs=("output", "context"),
     asks=("judge",),
     outputs=[Output(minimum=0.0, maximum=1.0)],
 )
 async def faithfulness(record: Record, ctx: Context) -> Score:
     """Share of the answer's claims that the context supports; an answer without claims is skipped."""
-    answer = record.output.as_text()
+    chunks = chunks_of(record)
+    answer = answer_of(record)
     if is_blank(answer):
         raise Skip("no claims: the output is empty")
-    chunks = chunks_of(record)
-    if not chunks:
-        raise ValueError("the context is empty, so there is nothing to be faithful to; mend the context of this record")
     question = Question(
         fenced_messages(CLAIMS.rules, [*question_blocks(record), ("answer", answer)], CLAIMS.task), _CLAIMS_FORM
     )

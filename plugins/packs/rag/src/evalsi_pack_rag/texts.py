@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evalsi import Content, Record, Skip
+from evalsi.content import message_calls
+
+EMPTY_CONTEXT = "the context is empty: nothing was retrieved"
 
 
 class Chunk(NamedTuple):
@@ -23,42 +26,51 @@ def is_blank(text: str) -> bool:
 
 
 def answer_of(record: Record) -> str:
-    """The output's text, which may be blank.
+    """Return the output's text, which may be blank: of a conversation that of the last assistant message.
 
     Raises:
-        Skip: it holds no text, but something else: a call of a tool, or an image. This is not to say nothing.
+        Skip: there is no assistant message, the output holds an image or the like, or the answer only calls a tool.
     """
+    record.require_shown("output")
     answer = record.output.as_text()
-    if is_blank(answer) and _holds_more(record.output):
-        raise Skip("the output holds no text, but a call of a tool, an image or the like, which no judge is shown")
+    if is_blank(answer) and _calls_a_tool(record.output):
+        raise Skip("the answer holds no text, but a call of a tool, which no judge is shown")
     return answer
 
 
-def _holds_more(content: Content) -> bool:
-    wire = content.wire
-    messages = wire["messages"] if isinstance(wire, dict) and "messages" in wire else []
-    listed = [message["content"] for message in messages if isinstance(message.get("content"), list)]
-    kinds = {part.get("type") for parts in listed for part in parts if isinstance(part, dict)}
-    calls = any(message.get("tool_calls") or message.get("function_call") for message in messages)
-    return calls or not kinds <= {"text", "output_text", "refusal"}
+def _calls_a_tool(output: Content) -> bool:
+    wire = output.wire
+    if not isinstance(wire, dict) or "messages" not in wire:
+        return False
+    return bool(message_calls(output.messages()[output.answer_place()]))
 
 
 def chunks_of(record: Record) -> list[Chunk]:
-    """The chunks that are not blank; none for an empty list, which says that nothing was retrieved.
+    """Return the chunks that are not blank, at least one.
 
     Raises:
+        Skip: the context is an empty list, or holds an image or the like.
         ValueError: there are chunks, and all of them are blank.
     """
+    record.require_shown("context")
     context = record.context
+    if not context:
+        raise Skip(EMPTY_CONTEXT)
     chunks = [Chunk(number, text) for number, text in enumerate((one.as_text() for one in context), 1)]
     said = [chunk for chunk in chunks if not is_blank(chunk.text)]
-    if chunks and not said:
+    if not said:
         raise ValueError("no chunk of the context holds text; mend the context of this record")
     return said
 
 
 def question_of(record: Record) -> str:
-    """The input's text; raises `ValueError` when it is blank."""
+    """Return the input's text.
+
+    Raises:
+        Skip: the input holds an image or the like.
+        ValueError: it is blank.
+    """
+    record.require_shown("input")
     question = record.input.as_text()
     if is_blank(question):
         raise ValueError("the input holds no text; mend the input of this record")
@@ -66,6 +78,11 @@ def question_of(record: Record) -> str:
 
 
 def question_blocks(record: Record) -> list[tuple[str, str]]:
-    """The question as a block beside what is judged, where the record has one."""
+    """Return the question as a block beside what is judged, where the record has one.
+
+    Raises:
+        Skip: the input holds an image or the like.
+    """
+    record.require_shown("input")
     question = record.input.as_text() if record.has("input") else ""
     return [] if is_blank(question) else [("question", question)]
