@@ -87,7 +87,7 @@ def test_what_is_not_enforced_here_is_called_declared(
 def test_what_this_host_is_said_to_enforce_was_tried_on_it() -> None:
     tried = this_host()
     for wall in ("network", "files"):
-        rules = {"network": False, "files": False, "read": ["/usr", "/lib", "/lib64"], "write": [], "home": False}
+        rules = {"network": False, "files": False, "read": ["/usr", "/lib", "/lib64"], "write": [], "home": "scratch"}
         command = [sys.executable, "-I", "-S", confined_start.__file__, json.dumps(rules | {wall: True}), "--"]
         done = subprocess.run(command, capture_output=True, check=True, timeout=60)
         assert json.loads(done.stdout)[wall] is getattr(tried, wall)

@@ -283,7 +283,7 @@ def test_doctor_says_what_this_host_enforces(project: Path) -> None:
 
 ON_AN_UNKNOWN_MACHINE = """
 import runpy, sys
-rules = '{"network": true, "files": false, "read": [], "write": [], "home": false}'
+rules = '{"network": true, "files": false, "read": [], "write": [], "home": "scratch"}'
 module = runpy.run_path(sys.argv[1])
 module["main"].__globals__["_ARCHITECTURES"].clear()
 module["main"]([rules, "--", *sys.argv[2:]])
@@ -304,7 +304,7 @@ def test_on_a_machine_that_is_not_known_a_network_of_its_own_is_the_wall(listeni
 
 
 def test_a_wall_that_is_there_and_cannot_be_put_up_ends_the_process(tmp_path: Path) -> None:
-    rules = {"network": False, "files": True, "read": ["/usr"], "write": [], "home": False}
+    rules = {"network": False, "files": True, "read": ["/usr"], "write": [], "home": "scratch"}
     command = [sys.executable, "-I", "-S", confined_start.__file__, json.dumps(rules), "--", "/no/such/program"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0

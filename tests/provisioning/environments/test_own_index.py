@@ -79,6 +79,11 @@ def test_uv_gets_the_users_index_and_nothing_that_would_change_what_is_installed
         "VIRTUAL_ENV": "/mine",
         "PYTHONPATH": "/mine",
         "PYTHONPYCACHEPREFIX": "/elsewhere",
+        # S1: keys of models and services are none of uv's business.
+        "OPENAI_API_KEY": "secret",
+        "ANTHROPIC_API_KEY": "secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "SSH_AUTH_SOCK": "/run/agent",
     }
     child = child_variables(host)
     kept = ("PATH", "HTTPS_PROXY", "UV_DEFAULT_INDEX", "UV_INDEX_COMPANY_PASSWORD", "UV_CACHE_DIR")

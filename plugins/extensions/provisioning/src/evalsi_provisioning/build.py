@@ -31,9 +31,11 @@ from evalsi_kernel.packs.environment_plan import (
     python_is_there,
     read_stamp,
 )
+from evalsi_kernel.supervision.spawning import PASSED_THROUGH
 
 from .absent import absent_packs
-from .confinement import confined_check, this_host
+from .confinement import Walls, installed_with, this_host, walled
+from .contained import quoted, run_contained
 from .intact import is_intact, note_files
 from .pack_lock import PackLock, check_agreement, read_lock
 from .uv_faults import uv_fault
@@ -41,6 +43,7 @@ from .uv_faults import uv_fault
 WAIT_FOR_OTHER_S = 600.0
 UV_TIMEOUT_S = 1800.0
 HEALTH_TIMEOUT_S = 60.0
+COMPILER = Path(__file__).with_name("compile_installed.py")
 
 # uv takes a locked file from the address in the lock, whatever these say; with one of them set its pip is used instead.
 INDEX_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX")
@@ -50,6 +53,16 @@ PASSED_TO_UV = (
     *("UV_OFFLINE", "UV_CACHE_DIR", "UV_NO_CACHE", "UV_CONFIG_FILE", "UV_NO_CONFIG", "UV_LINK_MODE", "UV_CONCURRENT_"),
     *("UV_HTTP_", "UV_KEYRING_PROVIDER", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_INSECURE_HOST"),
     *("UV_REQUEST_TIMEOUT", "UV_LOCK_TIMEOUT"),
+)
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+NEEDED_BY_UV = frozenset(
+    {
+        *PASSED_THROUGH,
+        *("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC", *_PROXIES, *map(str.lower, _PROXIES)),
+        # A keyring, which has the password of an index, is asked over the user's session bus.
+        *("USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
+    }
 )
 # Which hold from the user's folder, where uv is not run.
 _PATHS = ("HOME", "UV_CACHE_DIR", "UV_CONFIG_FILE")
@@ -225,31 +238,55 @@ class _Build:
 
         That one runs what wheels put into .pth files, and a stranger's wheels are run within walls only.
         """
-        command = [base_python(), "-I", "-S", "-m", "compileall", "-q", "-j", "0", str(self._env / "lib")]
-        self._call(command, {}, UV_TIMEOUT_S)  # Its code says whether all of it was Python, which is nobody's fault.
+        installed = self._env / "lib"
+        own = self._own_folder("compile")
+        read = [COMPILER, installed, *installed_with(Path(base_python())), *self._linked_from()]
+        # Its code says whether all of it was Python, which is no fault of the pack.
+        run_contained(
+            walled([base_python(), "-I", "-S", str(COMPILER), str(installed)], Walls(read=read, write=[installed])),
+            cwd=own,
+            timeout_s=UV_TIMEOUT_S,
+        )
 
     def _check_health(self) -> None:
-        own = self._scratch / "check"
-        own.mkdir()
-        command = confined_check([str(self._env / "bin" / "python"), "-I", "-c", "import msgpack"])
-        code, output = self._call(command, {"TMPDIR": str(own)}, HEALTH_TIMEOUT_S, cwd=own)
-        if code:
-            last = (output.strip() or f"exit code {code}").splitlines()[-1]
+        """Start the environment's Python within walls: it runs what wheels put into .pth files.
+
+        Raises:
+            PackEnvironmentError: `environment.broken`.
+        """
+        python = self._env / "bin" / "python"
+        read = [self._env, *installed_with(python), *self._linked_from()]
+        command = walled([str(python), "-I", "-B", "-c", "import msgpack"], Walls(read=read))
+        ended = run_contained(command, cwd=self._own_folder("check"), timeout_s=HEALTH_TIMEOUT_S)
+        if ended.code != 0:
+            how = f"no end within {HEALTH_TIMEOUT_S:g} s" if ended.code is None else f"exit code {ended.code}"
+            output = quoted(ended.output)
             raise PackEnvironmentError(
-                f"The new environment of the pack {self._plan.pack} does not work: {last}.",
+                f"The new environment of the pack {self._plan.pack} does not work: "
+                f"{output.splitlines()[-1].rstrip('.') if output else how}.",
                 f"See whether {base_python()} starts and is the Python that its wheels were made for.",
                 code="environment.broken",
                 output=output,
             )
 
-    def _call(
-        self, command: Sequence[str], variables: dict[str, str], timeout_s: float, *, cwd: Path | None = None
-    ) -> tuple[int, str]:
-        """Run a child to its end; its exit code, and what it printed to either stream."""
+    def _own_folder(self, name: str) -> Path:
+        folder = self._scratch / name
+        folder.mkdir()
+        return folder
+
+    def _linked_from(self) -> list[Path]:
+        """uv's cache, where the environment is made of links into it."""
+        if os.environ.get("UV_LINK_MODE") != "symlink":
+            return []
+        code, output = self._call([self._uv, "cache", "dir"], {}, UV_TIMEOUT_S)
+        return [Path(output.strip()).resolve()] if code == 0 and output.strip() else []
+
+    def _call(self, command: Sequence[str], variables: dict[str, str], timeout_s: float) -> tuple[int, str]:
+        """Run uv to its end; its exit code, and what it printed to either stream."""
         try:
             done = subprocess.run(
                 command,
-                cwd=cwd or self._scratch,
+                cwd=self._scratch,
                 env=child_variables(os.environ) | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -290,12 +327,8 @@ class _Build:
 
 
 def child_variables(host: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a child of the build: the host's, without what would change what is installed or where."""
-    # PYTHONPYCACHEPREFIX would have the compiled files elsewhere, where a pack does not look for them.
-    dropped = ("UV_", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHON")
-    kept = {
-        name: value for name, value in host.items() if name.startswith(PASSED_TO_UV) or not name.startswith(dropped)
-    }
+    """The variables of uv: what it needs of the host's. No model's key is among them."""
+    kept = {name: value for name, value in host.items() if name in NEEDED_BY_UV or name.startswith(PASSED_TO_UV)}
     kept |= {name: os.path.abspath(kept[name]) for name in _PATHS if kept.get(name)}
     return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
 

@@ -10,14 +10,17 @@ import ctypes
 import errno
 import json
 import os
+import resource
 import struct
 import sys
 
 # prctl, unshare and seccomp, as in the headers of Linux.
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
-_ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
-"""Of a machine: its number for seccomp, and the number of its system call `socket`."""
+_ARCHITECTURES = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
+"""Of a machine: its number for seccomp, and the numbers of its system calls `socket` and `socketpair`."""
+_INET, _INET6, _NETLINK, _NETLINK_ROUTE = 2, 10, 16, 0
+_STREAM, _SEQPACKET, _TYPE_MASK = 1, 5, 0xF
 _IO_URING_SETUP = 425
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EACCES, 0x80000000
 
@@ -40,15 +43,19 @@ def main(arguments: list[str]) -> int:
     rules, command = json.loads(arguments[0]), arguments[2:]
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     stands = {"network": False, "files": False}
+    _limit_memory(rules.get("memory_bytes", 0))
     if rules["network"]:
         # The first also keeps it from sockets that are paths, and needs no right; the second is for other machines.
-        stands["network"] = _refuse_sockets() or _leave_network()
+        stands["network"] = _refuse_sockets(()) or _leave_network()
+    else:
+        _refuse_sockets((_INET, _INET6))
     if rules["files"]:
-        stands["files"] = _wall_off_files(rules["read"], [*rules["write"], os.getcwd()])
+        home = [os.environ["HOME"]] if rules["home"] == "writable" else []
+        stands["files"] = _wall_off_files(rules["read"], [*rules["write"], *home, os.getcwd()])
     if not command:
         print(json.dumps(stands))
         return 0
-    if rules["files"] and not rules["home"]:
+    if rules["files"] and rules["home"] == "scratch":
         # The home folder is behind the wall; what a library wants to keep goes to the scratch folder.
         os.environ["HOME"] = os.getcwd()
     os.execv(command[0], command)
@@ -65,26 +72,52 @@ def _leave_network() -> bool:
     return True
 
 
-def _refuse_sockets() -> bool:
-    """Have `socket` fail with EACCES; pairs of sockets that lead nowhere still work, as event loops need them."""
+def _limit_memory(most_bytes: int) -> None:
+    """Limit the address space of this process and of each that it starts."""
+    if most_bytes:
+        own = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = most_bytes if own == resource.RLIM_INFINITY else min(most_bytes, own)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _refuse_sockets(families: tuple[int, ...]) -> bool:
+    """Have `socket` fail with EACCES save for these families, and for the routing table where there is any.
+
+    A socket of a Unix path leads to agents and engines that act for the user. A pair of streams leads nowhere and is
+    left, as event loops need one; a pair of datagram sockets could send to a path.
+    """
     known = _ARCHITECTURES.get(os.uname().machine)
     if known is None:
         return False
-    architecture, socket = known
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    program = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, architecture),
-        (give, 0, 0, _KILL),
-        (load, 0, 0, 0),
+    architecture, socket, socketpair = known
+    load, equal, at_least, mask, give = 0x20, 0x15, 0x35, 0x54, 0x06
+    number, machine, first, second, third = 0, 4, 16, 24, 32
+    # Each line: operation, value, where to go on if it is so (else the next line); a word alone names a place.
+    lines: list[tuple[int, int, str] | str] = [
+        (load, machine, ""), (equal, architecture, "known"), (give, _KILL, ""),
+        "known", (load, number, ""),
         # Numbers from here on are those of another calling convention of the same machine.
-        (at_least, 3, 0, 0x40000000),
-        (equal, 2, 0, socket),
-        (equal, 1, 0, _IO_URING_SETUP),
-        (give, 0, 0, _ALLOW),
-        (give, 0, 0, _REFUSE),
-    ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in program))
+        (at_least, 0x40000000, "refuse"), (equal, _IO_URING_SETUP, "refuse"),
+        (equal, socket, "socket"), (equal, socketpair, "pair"), (give, _ALLOW, ""),
+        "pair", (load, second, ""), (mask, _TYPE_MASK, ""),
+        (equal, _STREAM, "allow"), (equal, _SEQPACKET, "allow"), (give, _REFUSE, ""),
+        "socket", (load, first, ""), *((equal, family, "allow") for family in families),
+        *(((equal, _NETLINK, "netlink"),) if families else ()), (give, _REFUSE, ""),
+        "netlink", (load, third, ""), (equal, _NETLINK_ROUTE, "allow"),
+        "refuse", (give, _REFUSE, ""),
+        "allow", (give, _ALLOW, ""),
+    ]  # fmt: skip
+    places: dict[str, int] = {}
+    for line in lines:
+        if isinstance(line, str):
+            places[line] = sum(not isinstance(one, str) for one in lines[: lines.index(line)])
+    program = [line for line in lines if not isinstance(line, str)]
+    code = ctypes.create_string_buffer(
+        b"".join(
+            struct.pack("=HBBI", operation, places[then] - at - 1 if then else 0, 0, value)
+            for at, (operation, value, then) in enumerate(program)
+        )
+    )
     filter_ = ctypes.create_string_buffer(struct.pack("@HP", len(program), ctypes.addressof(code)))
     if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_, 0, 0) != 0:
         return _is_here("seccomp")

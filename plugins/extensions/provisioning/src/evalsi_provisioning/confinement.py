@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from evalsi_kernel.packs.environment_plan import plan_environment
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
@@ -50,7 +51,7 @@ def this_host() -> Host:
     try:
         with tempfile.TemporaryDirectory(prefix="evalsi-probe-") as scratch:
             done = subprocess.run(
-                _argv({"network": True, "files": True, "read": list(_SYSTEM), "write": []}, ()),
+                walled((), Walls()),
                 capture_output=True,
                 cwd=scratch,
                 timeout=PROBE_TIMEOUT_S,
@@ -62,7 +63,49 @@ def this_host() -> Host:
     return Host(network=stands["network"], files=stands["files"], memory=True)
 
 
-def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
+class Walls(NamedTuple):
+    """What is put around a process that runs a stranger's code, as far as this host can.
+
+    Args:
+        network: refuse every socket; else those that are no Internet socket, such as that of an agent or an engine.
+        files: refuse all files but those named here and the process's own folder.
+        read: paths that may be read, beside what a program needs of the system.
+        write: paths that may be read and written, beside the process's own folder.
+        home: the home folder that the process sees: its own folder (`scratch`), the one that HOME names and no right to
+            it (`named`), or the same and the right to write there (`writable`).
+        memory_bytes: the most address space of each process; 0 sets no limit.
+    """
+
+    network: bool = True
+    files: bool = True
+    read: Sequence[str | Path] = ()
+    write: Sequence[str | Path] = ()
+    home: Literal["scratch", "named", "writable"] = "scratch"
+    memory_bytes: int = 0
+
+
+def walled(argv: Sequence[str], walls: Walls) -> list[str]:
+    """The command that puts up walls around its own process and then becomes `argv`.
+
+    Every process that may run a stranger's code is started by it: in a run, as a service, when a pack is added or
+    checked, and while its environment is built.
+    """
+    if sys.platform != "linux":
+        return list(argv)
+    rules = {
+        "network": walls.network,
+        "files": walls.files,
+        "read": list(map(str, (*_SYSTEM, *walls.read))) if walls.files else [],
+        "write": list(map(str, (*_SYSTEM_WRITE, *walls.write))),
+        "home": walls.home,
+        "memory_bytes": walls.memory_bytes,
+    }
+    return _argv(rules, argv)
+
+
+def confined(
+    command: Command, pack: PackInfo, granted: Permissions, *, home: Literal["scratch", "writable"] = "scratch"
+) -> Command:
     """The command that starts the pack within what it was granted, as far as this host can.
 
     Network and files of a process that runs a stranger's Python or program are walled off; another runtime has its own
@@ -73,24 +116,16 @@ def confined(command: Command, pack: PackInfo, granted: Permissions) -> Command:
         command = command._replace(argv=[command.argv[0], "-B", *command.argv[1:]])
     secrets = {name: os.environ[name] for name in granted.secrets if name in os.environ}
     command = command._replace(variables={**command.variables, **secrets})
-    if sys.platform != "linux":
-        return command
     has_own_code = pack.runtime in HELD_RUNTIMES
-    rules = {
-        "network": not granted.network,
-        "files": has_own_code,
-        "read": _readable(pack, granted, command.argv[0]) if has_own_code else [],
-        "write": list(_SYSTEM_WRITE),
-        "home": any(path.startswith("~/") for path in granted.files),
-    }
-    return command._replace(argv=_argv(rules, command.argv))
-
-
-def confined_check(argv: Sequence[str]) -> list[str]:
-    """A command that may run a stranger's code, without the network and without a file to write but in its folder."""
-    if sys.platform != "linux":
-        return list(argv)
-    return _argv({"network": True, "files": True, "read": ["/"], "write": list(_SYSTEM_WRITE), "home": False}, argv)
+    needs_home = home == "scratch" and any(path.startswith("~/") for path in granted.files)
+    walls = Walls(
+        network=not granted.network,
+        files=has_own_code,
+        read=_readable(pack, granted, command.argv[0]) if has_own_code else (),
+        home="named" if needs_home else home,
+        memory_bytes=command.memory_limit_bytes,
+    )
+    return command._replace(argv=walled(command.argv, walls))
 
 
 def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
@@ -98,7 +133,7 @@ def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
 
 
 def _readable(pack: PackInfo, granted: Permissions, program: str) -> list[str]:
-    paths = [pack.folder, *_SYSTEM, *_installed(Path(program))]
+    paths = [pack.folder, *installed_with(Path(program))]
     if pack.runtime == PYTHON:
         paths += [plan_environment(pack.folder, pack.name).folder, *_sdk()]
     elif program == sys.executable:
@@ -106,7 +141,7 @@ def _readable(pack: PackInfo, granted: Permissions, program: str) -> list[str]:
     return [*map(str, paths), *map(os.path.expanduser, granted.files)]
 
 
-def _installed(program: Path) -> list[Path]:
+def installed_with(program: Path) -> list[Path]:
     """What a program was installed with; of a Python's environment what it was made from."""
     real = program.resolve()
     prefix = real.parent.parent

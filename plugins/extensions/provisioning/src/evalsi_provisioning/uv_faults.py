@@ -9,9 +9,12 @@ import re
 from dataclasses import dataclass
 
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.results.grid import printable
 from evalsi_protocol.errors import Retry
 
-TAIL_LINES = 20
+from .contained import quoted
+
+REASON_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ _FAULTS = (
 
 def uv_fault(pack: str, output: str) -> PackEnvironmentError:
     """The error for a build of `pack` that uv gave up; `details["output"]` has the tail of what uv printed."""
-    tail = "\n".join(output.strip().splitlines()[-TAIL_LINES:])
+    tail = quoted(output)
     fault = next((one for one in _FAULTS if one.pattern.search(output)), None)
     error = PackEnvironmentError(
         f"The environment of the pack {pack} cannot be built: {_reason(output)}.",
@@ -98,4 +101,5 @@ def _reason(output: str) -> str:
         if re.match(r"(?i)cause|caused by", line)
     ]
     parts = [*errors[:1], *causes[-1:]] or [line for line in lines if line][-1:] or ["uv printed nothing"]
-    return ": ".join(parts).rstrip(".")
+    # Names of packages and files are a stranger's words.
+    return printable(": ".join(parts))[:REASON_CHARS].rstrip(".")
