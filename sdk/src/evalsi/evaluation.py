@@ -342,7 +342,7 @@ def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
             if known is None:
                 targets.append(ref)
             wanted.append(Wanted("", name, params, local=len(targets) - 1 if known is None else known))
-    return wanted, _local_pack(from_objects(targets), LocalPack) if targets else None
+    return wanted, _local_pack(from_objects(targets, qualify=True), LocalPack) if targets else None
 
 
 def _local_pack(definitions: dict[str, Definition], make: type[LocalPack]) -> LocalPack:

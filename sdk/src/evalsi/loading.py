@@ -78,16 +78,24 @@ def from_file(path: Path, attribute: str = "") -> dict[str, Definition]:
     return _pick(module, path.name, attribute)
 
 
-def from_objects(targets: Iterable[Any]) -> dict[str, Definition]:
+def from_objects(targets: Iterable[Any], *, qualify: bool = False) -> dict[str, Definition]:
     """The evaluators given as functions or classes.
+
+    Args:
+        targets: the functions and classes.
+        qualify: put the module's name before those of one name, where they are of different modules.
 
     Raises:
         LoadError: two of them have one name.
         TypeError: one of them cannot be an evaluator.
     """
     found: dict[str, Definition] = {}
-    for target in targets:
-        definition = definition_of(target)
+    definitions = [definition_of(target) for target in targets]
+    names = [definition.name for definition in definitions]
+    for definition in definitions:
+        module = str(getattr(definition.target, "__module__", "")).rpartition(".")[2]
+        if qualify and names.count(definition.name) > 1 and module and "/" not in definition.name:
+            definition = definition._replace(name=f"{module}/{definition.name}")  # noqa: PLW2901
         if definition.name in found:
             raise LoadError(f"Two evaluators are named {definition.name!r}. Give one another name: @evaluator(name=…).")
         found[definition.name] = definition

@@ -145,16 +145,3 @@ def test_problems_come_first_and_otherwise_the_order_is_that_of_the_evaluators()
 def test_a_finding_reads_as_one_text() -> None:
     assert str(Finding("notice", "It is so.", "Change it.")) == "It is so. Change it."
     assert str(Finding("notice", "It is so.")) == "It is so."
-
-
-def test_a_metric_of_two_evaluators_is_told_with_the_way_to_tell_them_apart() -> None:
-    both = [Tally(instance(name), 0.95, keep_values=False, clustered=False) for name in ("strict", "mild")]
-    for one in both:
-        one.add([scored({"name": "quality", "passed": True})], None)
-    assert findings([*both, tally_of(GOOD)], intake_of(), 1) == [
-        Finding(
-            "notice",
-            "quality comes from strict and from mild, so that no gate can ask for it.",
-            "Give one another name: its_name=mild, or name: in a spec.",
-        )
-    ]

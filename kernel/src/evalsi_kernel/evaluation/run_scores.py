@@ -15,6 +15,7 @@ from evalsi_kernel.errors import OutputError
 from evalsi_kernel.evaluation.manifest import run_manifest
 from evalsi_kernel.evaluation.prompts import prompts_of
 from evalsi_kernel.evaluation.states import States
+from evalsi_kernel.packs.instances import tell_apart
 from evalsi_kernel.planning.planning import Plan
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
@@ -75,6 +76,7 @@ class RunScores:
 
             folder = request.output.parent if request.output else None
             self._spool = ResultsSpool(folder, None if broker is None else broker.replies)
+        self._known_metrics = 0
         self._output_error: OutputError | None = None
         self._prompts: defaultdict[int, set[str]] = defaultdict(set)
 
@@ -86,6 +88,7 @@ class RunScores:
             tally.add(column, chunk.clusters if session not in self._states else None)
             if session in self._states:
                 self._states[session].add(column)
+        self._tell_apart()
         calls = {} if self._broker is None else self._broker.calls_of(chunk.ids, self._asking(self._broker))
         for session in calls:
             self._prompts[session] |= prompts_of(chunk.columns[session])
@@ -117,6 +120,7 @@ class RunScores:
         if outcome[0] == "scored":
             self._whole[session] = _finite_columns(answer.get("replicates"))
             self._prompts[session] |= prompts_of([outcome])
+        self._tell_apart()
         self._keep(lambda spool: spool.add_whole(tally.instance, outcome))
 
     def finish(
@@ -171,6 +175,16 @@ class RunScores:
             self._output_error = error
             self._spool.close()
             self._spool = None
+
+    def _tell_apart(self) -> None:
+        """Qualify metrics that evaluators of the user's own, which declare none, turn out to share."""
+        known = sum(len(tally.metrics) for tally in self._tallies)
+        if known == self._known_metrics:
+            return
+        self._known_metrics = known
+        qualified = tell_apart((tally.instance, name) for tally in self._tallies for name in tally.metrics)
+        if qualified and self._spool is not None:
+            self._spool.qualify(qualified)
 
     def _log(self) -> str:
         logs = (pool.launch.log for pool in self._pools)

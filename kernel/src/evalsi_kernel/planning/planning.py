@@ -6,13 +6,14 @@ It must not know records.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
 from evalsi_kernel.packs.catalog import Catalog
-from evalsi_kernel.packs.instances import Instance
+from evalsi_kernel.packs.instances import Instance, tell_apart
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.packs.params import check_params
 from evalsi_kernel.packs.refs import CustomRef, parse_ref
@@ -95,7 +96,8 @@ def make_plan(
     """
     if not request.evaluators:
         raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
-    found = _with_params([one for want in request.evaluators for one in _find(want, catalog, local)], request.params)
+    found = _told_apart([one for want in request.evaluators for one in _find(want, catalog, local)])
+    found = _with_params(found, request.params)
     found = _with_checked_params(found)
     _check_names(found)
     _check_asks(found, frozenset() if request.models is None else request.models.capabilities)
@@ -109,8 +111,9 @@ def make_plan(
             groups[one.key] = _group(one, in_flight, request, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
-        instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when))
+        instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when, set()))
         groups[one.key].openings.append(Opening(session, one.info.name, one.want.params, one.info.version))
+    tell_apart((one, name) for one in instances for name in [output.name for output in one.info.outputs] or [""])
     plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
     try:
         for group in plan.groups:
@@ -221,17 +224,31 @@ def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
     return checked
 
 
+def _told_apart(found: Sequence[_Found]) -> list[_Found]:
+    """Call evaluators of one name by their full names, such as `ragas/faithfulness`, where the user gave them none."""
+    names = Counter(one.name for one in found)
+    return [
+        one._replace(want=one.want._replace(name=_full_name(one))) if names[one.name] > 1 and not one.want.name else one
+        for one in found
+    ]
+
+
+def _full_name(one: _Found) -> str:
+    if one.launch is None or not one.want.ref:
+        return one.info.ref
+    return one.want.ref if one.want.ref.endswith(f":{one.info.name}") else f"{one.want.ref}:{one.info.name}"
+
+
 def _check_names(found: Sequence[_Found]) -> None:
-    metrics: dict[str, str] = {}
+    refs: dict[str, str] = {}
     for one in found:
-        instance = Instance(0, one.name, one.info)
-        for metric in [instance.metric(output.name) for output in one.info.outputs] or [one.name]:
-            if metric in metrics:
-                raise UsageError(
-                    f"The metric {metric!r} would come from {metrics[metric]} and from {one.want.ref or one.name}.",
-                    "Give one another name: name=evaluator.",
-                )
-            metrics[metric] = one.want.ref or one.name
+        ref = one.want.ref or one.info.name
+        if one.name in refs:
+            raise UsageError(
+                f"Two evaluators of this run are named {one.name!r}: {refs[one.name]} and {ref}.",
+                "Give one another name: name=evaluator.",
+            )
+        refs[one.name] = ref
 
 
 def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:

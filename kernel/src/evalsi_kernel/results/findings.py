@@ -32,7 +32,7 @@ class Finding(NamedTuple):
 def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Finding]:
     """What there is to say of so many records, the problems first."""
     found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_of_metrics(tallies, records)]
-    found += [*_shadowed(intake, records), *_shared_names(tallies)]
+    found += _shadowed(intake, records)
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
@@ -91,15 +91,6 @@ def _mend_of_skips(tally: Tally, intake: Intake) -> str:
     field = reason.removeprefix(_NO_FIELD)
     is_column = field != reason and field not in intake.mapping
     return f"{_columns(intake)} Use --map {field}=COLUMN if one of them holds it." if is_column else ""
-
-
-def _shared_names(tallies: Sequence[Tally]) -> Iterator[Finding]:
-    """What is seen before the start where evaluators declare their metrics."""
-    names = [(tally.instance.metric(score), tally.instance.name) for tally in tallies for score in tally.metrics]
-    for metric in [one for one, times in Counter(metric for metric, _ in names).items() if times > 1]:
-        givers = [name for one, name in names if one == metric]
-        message = f"{metric} comes from {' and from '.join(givers)}, so that no gate can ask for it."
-        yield Finding("notice", message, f"Give one another name: its_name={givers[-1]}, or name: in a spec.")
 
 
 def mostly(reasons: Counter[str]) -> str:

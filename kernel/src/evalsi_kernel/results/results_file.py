@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -46,6 +46,7 @@ class ResultsSpool:
         self._folder = folder or Path(tempfile.gettempdir())
         self._replies = replies
         self._writers: dict[int, _ResultWriter] = {}
+        self._late: dict[str, dict[str, str]] = {}
         with told_of(self._folder):
             self._results = LineSpool(folder)
             self._records = LineSpool(folder)
@@ -71,9 +72,23 @@ class ResultsSpool:
         with told_of(self._folder):
             self._results.append(self._writer(instance).lines([""], [outcome]))
 
+    def qualify(self, scores: Mapping[int, Iterable[str]]) -> None:
+        """Take note that scores of these sessions have other metrics from now on, and in what was added before."""
+        for session, names in scores.items():
+            writer = self._writers.get(session)
+            if writer is not None:
+                renamed = writer.qualify(names)
+                self._late.setdefault(writer.evaluator, {}).update(renamed)
+
     def results(self) -> Iterator[dict[str, Any]]:
         """Every result, in the order of the records; raises `OutputError` when the disk is full."""
-        return self._parsed(self._results)
+        return map(self._renamed, self._parsed(self._results))
+
+    def _renamed(self, result: dict[str, Any]) -> dict[str, Any]:
+        names = self._late.get(result["evaluator"])
+        for score in [*result.get("scores", ()), *result.get("score_errors", ())] if names else ():
+            score["name"] = (names or {}).get(score["name"], score["name"])
+        return result
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Every record, in order; raises `OutputError` when the disk is full."""
@@ -132,7 +147,11 @@ class ResultsSpool:
             spools.append((b"judge_replies", self._replies.lines))
         for key, spool in spools:
             file.write(b',\n"%s":[\n' % key)
-            spool.copy_to(file)
+            if self._late and spool is self._results:
+                for place, result in enumerate(self.results()):
+                    file.write(((",\n" if place else "") + _encode(result)).encode())
+            else:
+                spool.copy_to(file)
             file.write(b"\n]")
         file.write(b"}\n")
 
@@ -146,6 +165,16 @@ class _ResultWriter:
         self._shared = f",{names[1:-1]}"
         self._scored = f'{self._shared},"outcome":"scored","trial":1,"scores":['
         self._heads: dict[Any, str] = {}
+
+    @property
+    def evaluator(self) -> str:
+        """The evaluator's name, as results have it."""
+        return self._instance.name
+
+    def qualify(self, names: Iterable[str]) -> dict[str, str]:
+        """Name these scores anew; returns the metric of each as it was, and as it is."""
+        self._heads = {name: head for name, head in self._heads.items() if name not in names}
+        return {name: self._instance.metric(name) for name in names}
 
     def lines(
         self,

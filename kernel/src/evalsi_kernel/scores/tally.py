@@ -116,7 +116,10 @@ class Tally:
                 metrics[name] = self._new_accumulator(name, "number")
         return {
             name: metric.summary(method)._replace(
-                skipped=self.skipped, errors=self.errors + self.metric_failures[name], cancelled=self.cancelled
+                metric=self.instance.metric(name),
+                skipped=self.skipped,
+                errors=self.errors + self.metric_failures[name],
+                cancelled=self.cancelled,
             )
             for name, metric in metrics.items()
         }
