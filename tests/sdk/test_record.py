@@ -33,7 +33,7 @@ def test_every_field_is_read_by_its_name() -> None:
     assert FULL.references == [Content("Kathmandu"), Content({"json": {"city": "Kathmandu"}})]
     assert FULL.reference == Content("Kathmandu")
     assert [piece.as_text() for piece in FULL.context] == ["Nepal is a country.", "Its capital is Kathmandu."]
-    assert FULL.trajectory == [{"tool": "search"}]
+    assert FULL.trajectory == [{"tool": "search", "type": "tool", "name": "search"}]
     assert FULL.usage["latency_ms"] == 12.5
     assert FULL.metadata["topic"] == "geography"
     assert FULL.provenance == {"source": "by hand"}

@@ -20,7 +20,8 @@ class Record:
         output: what is graded, likewise.
         reference: the right answer, likewise; a list means that any of them is right.
         context: what the answer may rest on, a list.
-        trajectory: the steps of an agent, a list or `{"steps": [...]}`.
+        trajectory: the steps of an agent, a list or `{"steps": [...]}`; a call of a tool is
+            `{"type": "tool", "name": …, "input": …, "output": …}`, and common other spellings are read as that.
         usage: `input_tokens`, `output_tokens`, `total_tokens`, `cost_usd`, `latency_ms`.
         metadata: whatever else is known.
         provenance: where the record came from.
@@ -51,6 +52,10 @@ class Record:
         for name, value in maps.items():
             if value is not None and not isinstance(value, dict):
                 raise TypeError(f"{name} is {value!r}; write it as a dict.")
+        if steps and isinstance(steps.get("steps"), list):
+            from evalsi_protocol.steps import read_steps  # Only who builds a record of an agent needs it.
+
+            maps["trajectory"] = {**steps, "steps": read_steps(steps["steps"])}
         if id is not None and not isinstance(id, str):
             raise TypeError(f"id is {id!r}; write it as text.")
         fields = {

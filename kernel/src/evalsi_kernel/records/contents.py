@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalsi_protocol.steps import StepError, read_steps
+
 MAX_NESTING = 100
 """How many lists and maps may stand in one another in a field; the wire allows 128 with all that is put around it."""
 
@@ -50,7 +52,11 @@ def contexts(value: Any) -> list[Any]:
 
 
 def trajectory(value: Any) -> dict[str, Any]:
-    """A map with the `steps`; a bare list is these; raises `BadField` when a step is no map."""
+    """Return a map with the `steps`, the calls of tools in one form; a bare list is the steps.
+
+    Raises:
+        BadField: a step is no map, or names its arguments twice.
+    """
     wire = {"steps": value} if isinstance(value, list) else a_map("trajectory", value)
     steps = wire.get("steps", [])
     if not isinstance(steps, list):
@@ -58,7 +64,10 @@ def trajectory(value: Any) -> dict[str, Any]:
     for number, step in enumerate(steps, 1):
         if not isinstance(step, dict):
             raise BadField(f"step {number} of the trajectory is {shown(step)}, not an object", "Write it as an object.")
-    return wire
+    try:
+        return {**wire, "steps": read_steps(steps)} if "steps" in wire else wire
+    except StepError as error:
+        raise BadField(f"{error}", f"Keep one of {error.keys[0]} and {error.keys[1]}.") from error
 
 
 def a_map(name: str, value: Any) -> dict[str, Any]:
