@@ -80,6 +80,8 @@ class LoopAsk:
         if self.future.cancelled():
             callback(self)
 
-    def _done(self, _: asyncio.Future[dict[str, Any]]) -> None:
+    def _done(self, future: asyncio.Future[dict[str, Any]]) -> None:
+        if not future.cancelled():
+            future.exception()  # Seen, also where the evaluator that asked never awaits the answer.
         if self._on_done is not None:
             self._on_done(self)

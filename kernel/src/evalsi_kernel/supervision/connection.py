@@ -68,6 +68,12 @@ async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
     raise RequestFailed(WireError("capability.not_bound", message, mend, "config"))
 
 
+def _take_note(answer: asyncio.Future[dict[str, Any]]) -> None:
+    """Mark a failure as seen: a caller that was cancelled before it could wait for its answer never looks at it."""
+    if not answer.cancelled():
+        answer.exception()
+
+
 class Connection:
     """A session over a transport.
 
@@ -118,6 +124,7 @@ class Connection:
         except ProtocolError as error:
             raise RequestFailed(error.error) from error
         pending = self._pending[request_id] = Pending(request_id, self._loop.create_future(), on_items)
+        pending.answer.add_done_callback(_take_note)
         self._send()
         with suppress(ConnectionError):
             # The reader sees the end too, and fails this request with the pack's last words.
