@@ -18,8 +18,8 @@ def values_of(values: Sequence[float]) -> RecordValues:
     return {str(number): (value,) for number, value in enumerate(values)}
 
 
-def compared(base: Sequence[float], cand: Sequence[float]) -> PairedDifference:
-    found = paired_difference(values_of(base), values_of(cand), 0.95)
+def compared(base: Sequence[float], cand: Sequence[float], *, of_verdicts: bool = False) -> PairedDifference:
+    found = paired_difference(values_of(base), values_of(cand), 0.95, of_verdicts=of_verdicts)
     assert found is not None
     return found
 
@@ -29,55 +29,52 @@ def test_differences_of_numbers_have_students_interval() -> None:
     found, expected = compared(base, cand), stats.ttest_rel(cand, base).confidence_interval(0.95)
 
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert not found.is_significant
-    assert found.told == (
-        "Over 4 pairs the difference may be chance (0.95 interval of the difference -0.1968 to 0.3468)."
-    )
+    assert found.p == pytest.approx(stats.ttest_rel(cand, base).pvalue)
+    assert (found.test, found.pairs, found.clusters, found.is_same) == ("the paired t test", 4, None, False)
 
 
 def test_one_trial_of_pass_or_fail_is_judged_by_mcnemar() -> None:
-    found = compared([1.0] * 10, [1.0] * 4 + [0.0] * 6)
+    for lost, expected in ((6, 0.015625), (5, 0.03125), (4, 0.0625)):
+        found = compared([1.0] * 10, [1.0] * (10 - lost) + [0.0] * lost, of_verdicts=True)
+        assert (found.p, found.test) == (pytest.approx(expected), "McNemar's test (mid-p)")
 
-    assert found.is_significant
-    assert found.told == "Over 10 pairs the difference is no chance (p = 0.0156 by McNemar's test)."
-    assert "p = 0.0312 by McNemar" in compared([1.0] * 10, [1.0] * 5 + [0.0] * 5).told
-    assert not compared([1.0] * 10, [1.0] * 6 + [0.0] * 4).is_significant
+
+def test_t1_numbers_that_happen_to_be_0_and_1_are_tested_as_numbers_as_compare_does() -> None:
+    assert compared([1.0] * 10, [1.0] * 4 + [0.0] * 6).test == "the paired t test"
 
 
 def test_several_trials_of_a_record_are_one_share_that_mcnemar_knows_nothing_of() -> None:
     base: RecordValues = {"r1": (1.0, 1.0), "r2": (1.0, 0.0), "r3": (0.0, 0.0)}
     cand: RecordValues = {"r1": (0.0, 1.0), "r2": (1.0, 1.0), "r3": (0.0, 1.0)}
-    found = paired_difference(base, cand, 0.95)
+    found = paired_difference(base, cand, 0.95, of_verdicts=True)
 
     expected = stats.ttest_rel([0.5, 1.0, 0.5], [1.0, 0.5, 0.0]).confidence_interval(0.95)
     assert found is not None
     assert (found.low, found.high) == pytest.approx((max(-1.0, expected.low), min(1.0, expected.high)))
-    assert "0.95 interval of the difference -1 to 1" in found.told
+    assert found.test == "the paired t test"
 
 
 def test_differences_without_a_spread_are_judged_by_their_signs() -> None:
     many, few = compared([0.5] * 10, [0.25] * 10), compared([0.5] * 4, [0.25] * 4)
 
-    assert (many.low, many.high, many.is_significant) == (None, None, True)
-    assert "p = 0.00195 by the exact sign test" in many.told
-    assert (few.is_significant, "p = 0.125 by the exact sign test" in few.told) == (False, True)
-    assert "p = 1 by the exact sign test" in compared([0.5], [0.25]).told
-    assert not compared([0.5] * 10, [0.5] * 10).is_significant
+    assert (many.low, many.high, many.test) == (None, None, "the exact sign test")
+    assert (many.p, few.p) == (pytest.approx(2**-9), pytest.approx(0.125))
+    assert compared([0.5], [0.25]).p is None
+    assert compared([0.5] * 10, [0.5] * 10).p == 1.0
 
 
 # In floats 0.3 - 0.2 and 0.8 - 0.7 are not the same, and Student's t took the rounding for all the error there is.
 def test_the_rounding_of_a_subtraction_is_no_spread() -> None:
     found = compared([0.3, 0.8, 0.5], [0.2, 0.7, 0.4])
 
-    assert (found.low, found.is_significant) == (None, False)
-    assert "p = 0.25 by the exact sign test" in found.told
+    assert (found.low, found.p, found.test) == (None, pytest.approx(0.25), "the exact sign test")
 
 
 def test_records_of_one_run_alone_are_counted_and_left_out() -> None:
     found = paired_difference({"r1": (0.5,), "r2": (0.25,), "old": (1.0,)}, {"r1": (0.5,), "r2": (0.25,)}, 0.95)
 
     assert found is not None
-    assert found.told == "Over 2 pairs there is no difference, 1 records without a pair left out."
+    assert (found.pairs, found.unpaired, found.is_same) == (2, 1, True)
     assert paired_difference({"old": (1.0,)}, {"new": (1.0,)}, 0.95) is None
 
 
@@ -92,7 +89,7 @@ def test_exchanging_the_sides_mirrors_the_interval_alone(values: list[tuple[floa
     base, cand = [list(one) for one in zip(*values, strict=True)]
     there, back = compared(base, cand), compared(cand, base)
 
-    assert there.is_significant == back.is_significant
+    assert there.p == pytest.approx(back.p)
     if there.low is None or there.high is None:
         assert back.low is None
     else:
@@ -110,7 +107,8 @@ def test_clusters_find_a_difference_that_is_none_no_oftener_than_they_should() -
         cand: RecordValues = {record: (value + draw.gauss(0, 1),) for record, value in moved.items()}
         difference = paired_difference(base, cand, 0.95, clusters)
         assert difference is not None
-        found += difference.is_significant
+        assert difference.p is not None
+        found += difference.p < 0.05
 
     assert found / rounds < 0.09
 
@@ -119,4 +117,4 @@ def test_trials_in_another_order_are_no_difference() -> None:
     found = paired_difference({"r1": (0.1, 0.2, 0.3)}, {"r1": (0.3, 0.2, 0.1)}, 0.95)
 
     assert found is not None
-    assert (found.told, found.mean) == ("Over 1 pairs there is no difference.", 0.0)
+    assert (found.is_same, found.mean) == (True, 0.0)

@@ -203,7 +203,7 @@ def test_what_a_run_is_clustered_by_holds_for_its_gates_and_its_trials(tmp_path:
 
     found = json.loads((tmp_path / "candidate.json").read_text("utf-8"))
     (gate,) = found["gates"]
-    assert "Over 30 pairs in 16 clusters the difference may be chance" in gate["reason"]
+    assert "Over 30 pairs in 16 clusters the difference is not significant" in gate["reason"]
     (at_once,) = [one for one in found["summaries"] if one["metric"] == "exact-match.pass^2"]
     assert (at_once["n"], at_once["clusters"], at_once["ci"]["method"]) == (30, 16, "clustered-wilson")
     expected = clustered_wilson([0.0, *[1.0] * 15], [15.0, *[1.0] * 15], 0.95)

@@ -118,13 +118,17 @@ def test_a_slice_is_compared_with_the_same_slice() -> None:
 
 
 def paired(
-    cand: dict[str, float], base: dict[str, float], max_drop: float = 0.02, clusters: dict[str, str] | None = None
+    cand: dict[str, float],
+    base: dict[str, float],
+    max_drop: float = 0.02,
+    clusters: dict[str, str] | None = None,
+    kind: Any = "pass",
 ) -> Any:
     means = sum(base.values()) / len(base), sum(cand.values()) / len(cand)
     spec = gate(baseline="main.json", max_drop=max_drop, significant=True)
     return judged(
         spec,
-        numbers(means[1], len(cand)),
+        numbers(means[1], len(cand))._replace(kind=kind),
         base=side({"a": (means[0], len(base))}, values=base),
         this_run=side(values=cand, clusters=clusters),
     )
@@ -136,7 +140,7 @@ def test_a_drop_that_may_be_chance_passes_and_says_so() -> None:
 
     assert found.verdict == "pass"
     assert "0.05 worse than 1 in main.json" in found.reason
-    assert "Over 20 pairs the difference may be chance (p = 0.5 by McNemar's test)." in found.reason
+    assert "Over 20 pairs the difference is not significant (p = 0.5 by McNemar's test (mid-p)" in found.reason
 
 
 def test_a_drop_that_is_no_chance_fails_with_the_interval_of_the_difference() -> None:
@@ -144,7 +148,7 @@ def test_a_drop_that_is_no_chance_fails_with_the_interval_of_the_difference() ->
     found = paired({**base, **{f"r{number}": 0.0 for number in range(8)}}, base)
 
     assert found.verdict == "fail"
-    assert "is no chance (p = 0.00391 by McNemar's test)" in found.reason
+    assert "is significant (p = 0.00391 by McNemar's test (mid-p)" in found.reason
     tango = score_interval(8, 0, 20, 0.95)
     assert (found.low, found.high) == pytest.approx((tango.low, tango.high))
 
@@ -157,7 +161,7 @@ def test_records_of_one_cluster_are_no_eight_findings() -> None:
     found = paired(cand, base, clusters=customers)
 
     assert found.verdict == "pass"
-    assert "Over 20 pairs in 13 clusters the difference may be chance" in found.reason
+    assert "Over 20 pairs in 13 clusters the difference is not significant" in found.reason
     assert found.low is not None
     assert found.low < -0.6
 

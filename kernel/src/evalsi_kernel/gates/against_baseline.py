@@ -1,15 +1,14 @@
-"""The part of a gate that compares with a baseline: how much worse the mean is, and whether the comparison is sound.
-
-It must not know what else the gate asks for.
-"""
+"""The part of a gate that compares with a baseline: how much worse the mean is, and whether the comparison is sound."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evalsi_kernel.gates.baseline import Baseline, Mean, Measured
+from evalsi_kernel.gates.baseline import Baseline, Mean, Measured, PairedDifference
 from evalsi_kernel.gates.bounds import rounding, told
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
+from evalsi_kernel.scores.holm import holm
 from evalsi_kernel.scores.summaries import Summary
 
 if TYPE_CHECKING:
@@ -32,7 +31,13 @@ class Comparison(NamedTuple):
 
 
 def compared(
-    gate: GateSpec, summary: Summary, baseline: Baseline, cand: Measured | None, of_slice: tuple[str, str] | None
+    gate: GateSpec,
+    summary: Summary,
+    baseline: Baseline,
+    cand: Measured | None,
+    of_slice: tuple[str, str] | None,
+    *,
+    family: Family,
 ) -> Comparison:
     """Compare a metric with its baseline.
 
@@ -42,6 +47,7 @@ def compared(
         baseline: what it is compared with.
         cand: this run's own side; None where nobody gave it, which makes the gate undecided.
         of_slice: (metadata key, value) where only the records of a slice are compared.
+        family: the tests of all `significant` gates of the run.
     """
     base, mean, max_drop = baseline.side, summary.mean or 0.0, gate.max_drop or 0.0
     there = (base.means if of_slice is None else base.slices.get(of_slice, {})).get(gate.metric)
@@ -56,16 +62,98 @@ def compared(
         reason += " The data differ, though not in ids, inputs and references."
     if not gate.significant:
         return Comparison("fail" if is_worse else "pass", reason)
-    pairs = baseline.test(base.values[gate.metric], cand.values[gate.metric], cand.level, cand.clusters)
-    if pairs is None:
+    test = family.tests.get((gate.baseline or "", gate.metric))
+    if test is None:
         return Comparison(
             "undecided",
             f"{reason} No record was scored in both runs, or some value is too large, so that no pairs can be tested.",
         )
     # Records that one run skipped move its mean, and are in no pair.
-    is_worse = is_worse and (pairs.mean < 0) == (summary.higher_is_better is not False)
-    verdict: Literal["pass", "fail"] = "fail" if is_worse and pairs.is_significant else "pass"
-    return Comparison(verdict, f"{reason} {pairs.told}", pairs.low, pairs.high)
+    is_worse = is_worse and (test.pairs.mean < 0) == (summary.higher_is_better is not False)
+    verdict: Literal["pass", "fail"] = "fail" if is_worse and test.p < family.alpha else "pass"
+    return Comparison(verdict, f"{reason} {_test_told(test, family, cand.level)}", test.pairs.low, test.pairs.high)
+
+
+class AdjustedTest(NamedTuple):
+    """A paired test with its p-value adjusted for all tests of the family; 1 where the test has none."""
+
+    pairs: PairedDifference
+    p: float
+
+
+class Family(NamedTuple):
+    """The tests of all `significant` gates of a run, which share one error rate.
+
+    Args:
+        tests: by baseline and metric; several gates on the same two share one test.
+        alpha: what an adjusted p-value must be below.
+    """
+
+    tests: Mapping[tuple[str, str], AdjustedTest] = {}
+    alpha: float = 0.05
+
+    @property
+    def size(self) -> int:
+        """The number of tests that p-values are adjusted for."""
+        return sum(one.pairs.p is not None for one in self.tests.values())
+
+
+def family_of(
+    gates: Iterable[GateSpec],
+    known: Mapping[str, Summary | None],
+    baselines: Mapping[str, Baseline],
+    cand: Measured | None,
+) -> Family:
+    """Test the pairs of every `significant` gate, and adjust the p-values for their number (Holm).
+
+    A gate whose own bound fails is in the family too, so that the others do not depend on it.
+
+    Args:
+        gates: those that apply.
+        known: summaries by metric.
+        baselines: by the path that a gate writes.
+        cand: this run's own side; None gives an empty family.
+    """
+    if cand is None:
+        return Family()
+    found: dict[tuple[str, str], PairedDifference] = {}
+    for gate in gates:
+        summary, baseline = known.get(gate.metric), baselines.get(gate.baseline or "")
+        if not gate.significant or summary is None or baseline is None:
+            continue
+        there = baseline.side.means.get(gate.metric)
+        if _unsound(gate, summary, there, baseline.side, cand) is not None:
+            continue
+        pairs = baseline.test(
+            baseline.side.values[gate.metric],
+            cand.values[gate.metric],
+            cand.level,
+            cand.clusters,
+            of_verdicts=summary.kind == "pass",
+        )
+        if pairs is not None:
+            found[gate.baseline or "", gate.metric] = pairs
+    adjusted = iter(holm([one.p for one in found.values() if one.p is not None]))
+    tests = {key: AdjustedTest(one, 1.0 if one.p is None else next(adjusted)) for key, one in found.items()}
+    return Family(tests, round(1 - cand.level, 12))
+
+
+def _test_told(test: AdjustedTest, family: Family, level: float) -> str:
+    """The finding of a test as a sentence."""
+    pairs = test.pairs
+    over = f"{pairs.pairs} pairs" + (f" in {pairs.clusters} clusters" if pairs.clusters is not None else "")
+    others = f", {pairs.unpaired} records without a pair left out" if pairs.unpaired else ""
+    if pairs.is_same:
+        return f"Over {over} there is no difference{others}."
+    is_significant = test.p < family.alpha
+    value = f"p = {test.p:.3g}" if family.size < 2 else f"adjusted p = {test.p:.3g}"
+    adjusted = f", adjusted for the {family.size} tests of the run's gates (Holm)" if family.size > 1 else ""
+    ends = ""
+    if pairs.low is not None and pairs.high is not None:
+        alone = " of this metric alone" if not is_significant and (pairs.low > 0 or pairs.high < 0) else ""
+        ends = f"; {level:.4g} interval of the difference{alone} {told(pairs.low)} to {told(pairs.high)}"
+    chance = "is significant" if is_significant else "is not significant"
+    return f"Over {over} the difference {chance} ({value} by {pairs.test}{adjusted}{ends}{others})."
 
 
 def _unsound(gate: GateSpec, summary: Summary, there: Mean | None, base: Measured, cand: Measured | None) -> str | None:

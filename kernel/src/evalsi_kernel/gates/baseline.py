@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 _encode = json.JSONEncoder(sort_keys=True).encode
 
@@ -57,27 +57,53 @@ class Measured(NamedTuple):
 
 
 class PairedDifference(NamedTuple):
-    """What a test says of candidate minus baseline, over the records that both scored.
+    """The test of candidate minus baseline over the records that both scored.
 
     Args:
         low, high: ends of the interval of the mean difference; None where it is undefined.
-        is_significant: whether the difference is other than zero by more than chance.
-        told: the same in a sentence, with the number of pairs and the name of the test.
+        p: two-sided p-value of this test alone; None where a single pair tells nothing.
+        test: name of the test, as a sentence writes it.
         mean: the mean difference.
+        pairs: number of records that both runs scored.
+        clusters: number of clusters they are in; None where records count one by one.
+        unpaired: number of records that only one run scored.
+        is_same: whether no record differs.
     """
 
     low: float | None
     high: float | None
-    is_significant: bool
-    told: str
+    p: float | None
+    test: str
     mean: float
+    pairs: int
+    clusters: int | None
+    unpaired: int
+    is_same: bool
 
 
-PairedTest = Callable[[RecordValues, RecordValues, float, Mapping[str, str]], PairedDifference | None]
-"""Compares baseline and candidate at a confidence level, by the clusters of records, of which there may be none.
+class PairedTest(Protocol):
+    """Compares baseline and candidate record by record."""
 
-Gives None where no record was scored by both, or a value is huge.
-"""
+    def __call__(
+        self,
+        base: RecordValues,
+        cand: RecordValues,
+        level: float,
+        clusters: Mapping[str, str] | None = None,
+        *,
+        of_verdicts: bool,
+    ) -> PairedDifference | None:
+        """Test the mean difference.
+
+        Args:
+            base, cand: values of the two runs.
+            level: confidence level of the interval.
+            clusters: record → its cluster; None or empty where records count one by one.
+            of_verdicts: whether the metric is pass/fail.
+
+        Returns:
+            The test, or None where no record was scored by both, or a value is too large.
+        """
 
 
 class Baseline(NamedTuple):

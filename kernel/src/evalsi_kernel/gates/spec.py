@@ -78,7 +78,11 @@ class GateSpec(Table):
     max_drop: float | None = Field(
         default=None, ge=0, allow_inf_nan=False, description="how much worse than the baseline the mean may be"
     )
-    significant: bool = Field(default=False, description="a drop fails only where the paired difference is no chance")
+    significant: bool = Field(
+        default=False,
+        description="a drop fails only where the paired difference is significant, "
+        "with p adjusted for all such gates of the run (Holm)",
+    )
     max_error_rate: float = Field(default=0.0, ge=0, le=1, description="errors / (scored + errors) above it: undecided")
     max_skip_rate: float = Field(default=0.5, ge=0, le=1, description="skipped / all above it: undecided")
     undecided: Literal["fail", "pass"] | None = Field(

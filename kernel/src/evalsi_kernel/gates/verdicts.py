@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalsi_kernel.checking.suggestions import did_you_mean
-from evalsi_kernel.gates.against_baseline import compared
+from evalsi_kernel.gates.against_baseline import Family, compared, family_of
 from evalsi_kernel.gates.baseline import Baseline, Measured
 from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
 from evalsi_kernel.gates.conditions import SOURCE_KEYS, Condition, ConditionError
@@ -84,6 +84,8 @@ def judge_gates(
         One result a gate, in order; for a gate by slices one for each value, in the order of their names.
     """
     whole = _by_metric(summaries)
+    apply = (gate for gate in applying(plan, facts) if gate is not None)
+    family = family_of(apply, whole, plan.baselines, this_run)
     results = []
     for index, (gate, condition) in enumerate(zip(plan.gates, plan.conditions, strict=True)):
         decision = decided[index] if index < len(decided) else None
@@ -93,7 +95,7 @@ def judge_gates(
             continue
         for of_slice, known in _parts(gate, whole, slices or {}):
             base = plan.baselines.get(gate.baseline) if gate.baseline is not None else None
-            results.append(_Judging(gate, known, of_slice, plan, trials).result(decision, base, this_run))
+            results.append(_Judging(gate, known, of_slice, plan, trials).result(decision, base, this_run, family))
     return results
 
 
@@ -197,7 +199,9 @@ class _Judging:
         self._range = plan.ranges.get(gate.metric)
         self._noun = "trials" if trials > 1 and parts is None else "records"
 
-    def result(self, decision: Decision | None, base: Baseline | None, this_run: Measured | None) -> GateResult:
+    def result(
+        self, decision: Decision | None, base: Baseline | None, this_run: Measured | None, family: Family
+    ) -> GateResult:
         gate, summary = self._gate, self._known.get(self._gate.metric)
         of_slice = dict([self._slice]) if self._slice else None
         if summary is None:
@@ -205,7 +209,7 @@ class _Judging:
         ends: Ends = (summary.ci.low, summary.ci.high) if summary.ci else (None, None)
         verdict, reason = self._verdict(summary, decision)
         if base is not None and verdict == "pass":
-            finding = compared(gate, summary, base, this_run, self._slice)
+            finding = compared(gate, summary, base, this_run, self._slice, family=family)
             verdict, reason = finding.verdict, f"{reason} {finding.reason}".strip()
             if gate.significant:
                 ends = finding.low, finding.high

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsi_kernel.errors import ConfigError, UsageError
+from evalsi_kernel.scores.holm import holm
 
 from .difference import Difference, Settings, compare_metric
 from .error_share import Errors, compare_errors
 from .excerpts import Excerpt, excerpts
 from .gate_changes import gate_changes
-from .holm import holm
 from .paired_tests import LARGEST
 from .pairs import differing_inputs, differing_references
 from .regression import Judged, Watched, judge_all, judge_errors, require_metrics

@@ -20,6 +20,14 @@ from .sample_size import records_for_numbers, records_for_verdicts
 from .score_interval import score_interval
 from .student_p import t_two_sided
 
+TEST_WORDS = {
+    "mcnemar-midp": "McNemar's test (mid-p)",
+    "paired-t": "the paired t test",
+    "clustered-paired-t": "the paired t test over clusters",
+    "sign-flip": "the exact sign test",
+}
+"""The names of the tests as a sentence writes them."""
+
 _SEED = 0
 # A spread smaller than this share of the values is the rounding of their subtraction, and of their means over trials.
 _ROUNDING = 1e-14

@@ -127,10 +127,8 @@ def _with_max_drop(found: Difference, max_drop: float, worse: float, alpha: floa
     if worse <= max_drop + _ROUNDING * max(1.0, abs(found.base or 0.0)):
         return Judged(found.metric, "fine", f"worse by {max(0.0, worse):.4g} at most {max_drop:g}")
     if found.ci is None:
-        sure = found.tested.p is not None and found.tested.p < alpha
-        how = "every record changed by the same" if sure else "too few records for an interval"
+        how = "too few records for an interval" if found.p_holm is None else p_told(found.p_holm)
     else:
-        sure = found.ci.low > 0 or found.ci.high < 0
-        how = f"interval [{found.ci.low:.4g}, {found.ci.high:.4g}]"
-    verdict: Verdict = "regressed" if sure else "fine"
+        how = f"{p_told(found.p_holm)}, interval [{found.ci.low:.4g}, {found.ci.high:.4g}]"
+    verdict: Verdict = "regressed" if found.significant(alpha) else "fine"
     return Judged(found.metric, verdict, f"worse by {worse:.4g}, more than {max_drop:g}; {how}")

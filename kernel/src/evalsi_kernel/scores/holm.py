@@ -1,7 +1,4 @@
-"""Owns the correction for looking at several metrics at once.
-
-It must not know a metric.
-"""
+"""Correct p-values for the number of tests (Holm)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,9 @@ from collections.abc import Sequence
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values: those below alpha hold together, with a chance of alpha that any of them is false.
+    """Return Holm's adjusted p-values.
+
+    Rejecting those below alpha rejects any true null hypothesis with a probability of at most alpha.
 
     Args:
         p_values: of one test each, from 0 to 1, in any order.
