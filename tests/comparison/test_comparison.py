@@ -288,7 +288,7 @@ def test_the_same_input_written_otherwise_is_the_same(tmp_path: Path) -> None:
 def test_records_of_one_run_only_are_counted(tmp_path: Path) -> None:
     found = compared(tmp_path, {"exact": many("a", 4, True)}, {"exact": {**many("a", 3, True), "new": True}})
     assert (found.records.both, found.records.only_base, found.records.only_candidate) == (3, 1, 1)
-    assert "1 record only in the base." in found.notes
+    assert "1 record only in the base: a3." in found.notes
 
 
 def test_metrics_of_one_run_only_and_of_another_kind_are_named(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from evalsi_bootstrap.percentile import PercentileBootstrap
-from evalsi_comparison.holm import holm
 from evalsi_comparison.mcnemar import mcnemar_midp
 from evalsi_comparison.paired_tests import means_tested, verdicts_tested
 from evalsi_comparison.sample_size import records_for_numbers, records_for_verdicts
 from evalsi_comparison.score_interval import score_interval
 from evalsi_comparison.student_p import t_two_sided
+from evalsi_kernel.scores.holm import holm
 
 COUNTS = st.integers(0, 60)
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.scores.holm import holm
 
-from .difference import Difference, Settings, compare_metric
+from .comparability import incomparable
+from .difference import Difference, Settings, compare_metric, without_test
 from .error_share import Errors, compare_errors
 from .excerpts import Excerpt, excerpts
 from .gate_changes import gate_changes
@@ -70,13 +71,15 @@ class Whole(NamedTuple):
 
 
 class Records(NamedTuple):
-    """How the records of the two runs match; ids of the first few that do not."""
+    """How the records of the two runs match, with the ids of those that do not."""
 
     both: int
     only_base: int
     only_candidate: int
     input_differs: tuple[str, ...]
     reference_differs: tuple[str, ...]
+    only_base_ids: tuple[str, ...] = ()
+    only_candidate_ids: tuple[str, ...] = ()
 
 
 class Comparison(NamedTuple):
@@ -170,7 +173,7 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
         raise ConfigError(why, "Compare runs on the same data.", code="config.incomparable")
     with_values = [one for one in metrics.common if base.columns[one].values or candidate.columns[one].values]
     differences = _corrected(
-        [compare_metric(one, base, candidate, items, refused, settings=wanted.settings) for one in with_values]
+        [_compared_metric(one, base, candidate, items, refused, settings=wanted.settings) for one in with_values]
     )
     changes = (*gate_changes(base.head, candidate.head), *run_changes(base.manifest, candidate.manifest))
     found = Comparison(
@@ -191,7 +194,8 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
         cluster_by=wanted.cluster_by,
     )
     if wanted.watched is not None:
-        names = [one.metric for one in wanted.watched] or metrics.common
+        unlike = {one.metric for one in differences if one.not_comparable}
+        names = [one for one in ([one.metric for one in wanted.watched] or metrics.common) if one not in unlike]
         errors = compare_errors(base, candidate, items, refused, _evaluators(base, names), settings=wanted.settings)
         judged = judge_all(differences, wanted.watched, wanted.settings.alpha)
         found = found._replace(judged=(*judged, *judge_errors(errors, wanted.settings.alpha)))
@@ -199,6 +203,14 @@ def _compared(base: Side, candidate: Side, items: Items, wanted: Wanted, metrics
     return found._replace(
         notes=tuple(_notes(found, base, candidate, metrics)), excerpts=excerpts(base, candidate, shown)
     )
+
+
+def _compared_metric(
+    metric: str, base: Side, candidate: Side, items: Items, refused: set[int], *, settings: Settings
+) -> Difference:
+    found = compare_metric(metric, base, candidate, items, refused, settings=settings)
+    reason = incomparable(metric, base, candidate)
+    return without_test(found, reason) if reason else found
 
 
 def _metrics(base: ResultsLines, candidate: ResultsLines) -> _Metrics:
@@ -229,7 +241,10 @@ def _records(base: Side, candidate: Side, items: Items, refused: set[int]) -> Re
         tuple(items.records[place] for place in sorted(places))
         for places in (refused, differing_references(base, candidate))
     ]
-    return Records(both, sum(seen[0]) - both, sum(seen[1]) - both, *names)
+    lone = [
+        tuple(items.records[at] for at in range(count) if seen[one][at] and not seen[1 - one][at]) for one in (0, 1)
+    ]
+    return Records(both, len(lone[0]), len(lone[1]), *names, *lone)
 
 
 def _whole(metric: str, base: Side, candidate: Side) -> Whole:
@@ -263,6 +278,8 @@ def _notes(found: Comparison, base: Side, candidate: Side, metrics: _Metrics) ->
     yield from _notes_on_clusters(found, base, candidate)
     yield from _notes_on_data(found, base, candidate)
     for one in found.differences:
+        if one.not_comparable:
+            yield f"{one.metric} is not comparable: {one.not_comparable}."
         yield from _notes_on_pairs(one)
     lone: dict[str, list[str]] = {}
     for metric, path in metrics.lone.items():
@@ -296,9 +313,9 @@ def _notes_on_data(found: Comparison, base: Side, candidate: Side) -> Iterator[s
     if unlike and all(hashes) and hashes[0] != hashes[1]:
         sources = [str(one.get("source") or "") for one in datasets]
         yield f"The data differ: {sources[0]} ({hashes[0][:12]}) and {sources[1]} ({hashes[1][:12]})."
-    for name, count in (("base", records.only_base), ("candidate", records.only_candidate)):
-        if count:
-            yield f"{_records_text(count)} only in the {name}."
+    for name, ids in (("base", records.only_base_ids), ("candidate", records.only_candidate_ids)):
+        if ids:
+            yield f"{_records_text(len(ids))} only in the {name}: {named(ids)}."
     if records.input_differs:
         yield (
             f"{_records_text(len(records.input_differs))} with another input, so not paired: "

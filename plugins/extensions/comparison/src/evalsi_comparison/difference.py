@@ -72,11 +72,12 @@ class Difference(NamedTuple):
         base, candidate: means over the records of the pairs.
         tested: of candidate - base.
         p_holm: the p-value, adjusted for the number of metrics.
-        won, lost, tied: how many records are better, worse, the the same; without a direction, higher or lower.
+        won, lost, tied: how many records are better, worse, the same; without a direction, higher or lower.
         change: the change that `tested.needed` is about, in the unit of the metric.
         input_differs, left_base, left_candidate, both_skipped: items that are in no pair.
         flips: the records that changed, lost ones first, those that changed most before the others.
         labels: of labels: each with its count in base and candidate; `relabelled` is how many pairs changed.
+        not_comparable: why the two means were not measured alike, as a clause; then nothing is tested. "" otherwise.
     """
 
     metric: str
@@ -102,6 +103,7 @@ class Difference(NamedTuple):
     labels: Mapping[str, tuple[int, int]] = {}
     relabelled: int = 0
     p_holm: float | None = None
+    not_comparable: str = ""
 
     @property
     def is_too_large(self) -> bool:
@@ -234,6 +236,11 @@ def _with_labels(found: Difference, pairs: Sequence[tuple[str, str]]) -> Differe
     )
 
 
+def without_test(found: Difference, reason: str) -> Difference:
+    """Return a comparison of what was measured differently: both means, no test and no changed record."""
+    return found._replace(not_comparable=reason, tested=Tested(), won=0, lost=0, tied=0, flips=())
+
+
 def difference_dict(found: Difference, alpha: float) -> dict[str, Any]:
     """A metric's comparison as JSON values, without its flips."""
     tested, ci = found.tested, found.ci
@@ -256,6 +263,7 @@ def difference_dict(found: Difference, alpha: float) -> dict[str, Any]:
         "test": tested.test or None,
         "significant": found.significant(alpha),
         "direction": found.direction(alpha),
+        "not_comparable": found.not_comparable or None,
         "won": found.won,
         "lost": found.lost,
         "tied": found.tied,

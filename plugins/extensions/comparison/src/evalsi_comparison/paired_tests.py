@@ -30,7 +30,7 @@ TEST_WORDS = {
 
 _SEED = 0
 # A spread smaller than this share of the values is the rounding of their subtraction, and of their means over trials.
-_ROUNDING = 1e-14
+_ROUNDING = 1e-13
 LARGEST = 1e150
 """The largest value that can be tested: the squares of larger ones are beyond floats."""
 

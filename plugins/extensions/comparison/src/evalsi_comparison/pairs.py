@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from .side import Items, Side, State
 
-# Of the same trials in another order the means differ by less.
-_ROUNDING = 1e-14
+# Values closer than this share of their size differ by the rounding of floats: 0.1 + 0.2 and 0.3.
+_ROUNDING = 1e-13
 
 
 class LeftOut(NamedTuple):
@@ -68,8 +68,8 @@ class Pairs(NamedTuple):
 
 
 def settled(before: float, after: float) -> float:
-    """The later of two means over trials; the earlier one where only the rounding of their sums parts them."""
-    return before if math.isclose(before, after, rel_tol=_ROUNDING) else after
+    """Return the later of two values; the earlier one where they differ by the rounding of floats only."""
+    return before if math.isclose(before, after, rel_tol=_ROUNDING, abs_tol=1e-300) else after
 
 
 def differing_inputs(base: Side, candidate: Side) -> set[int]:
@@ -121,9 +121,7 @@ def pair_up(metric: str, base: Side, candidate: Side, items: Items, refused: set
     return Pairs(
         array("l", sums),
         array("d", [one / count for one, _, count, _ in sums.values()]),
-        array(
-            "d", [settled(one / count, other / count) if count > 1 else other for one, other, count, _ in sums.values()]
-        ),
+        array("d", [settled(one / count, other / count) for one, other, count, _ in sums.values()]),
         array("l", [count for _, _, count, _ in sums.values()]),
         array("l", [trial for _, _, _, trial in sums.values()]),
         input_differs,

@@ -104,6 +104,8 @@ def judge_errors(found: Errors, alpha: float) -> list[Judged]:
 
 def _judge(found: Difference, watched: Watched, alpha: float) -> Judged:
     name, worse = found.metric, found.worse_by()
+    if found.not_comparable:
+        return Judged(name, "not judged", f"not comparable: {found.not_comparable}")
     if found.kind == "label" or found.higher_is_better is None:
         why = "it gives labels" if found.kind == "label" else "it does not say whether higher is better"
         return Judged(name, "not judged", why)

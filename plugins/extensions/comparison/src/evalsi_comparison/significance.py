@@ -41,8 +41,7 @@ def paired_difference(
     if not shared or largest > LARGEST:
         return None
     for record in shared:
-        if len(base[record]) + len(cand[record]) > 2:
-            after[record] = settled(before[record], after[record])
+        after[record] = settled(before[record], after[record])
     differences = [after[record] - before[record] for record in shared]
     names = [clusters[record] for record in shared] if clusters else None
     if of_verdicts and names is None and all(len(base[one]) == len(cand[one]) == 1 for one in shared):

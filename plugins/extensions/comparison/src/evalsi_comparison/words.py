@@ -6,13 +6,14 @@ It must not know a layout.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evalsi_kernel.scores.intervals import Interval
 
-from .comparison import Comparison, RunName
+from .comparison import Comparison, RunName, named
 from .difference import POINTS, Difference, Flip
 from .error_share import errors_told
+from .paired_tests import TEST_WORDS
 from .run_changes import Change
 
 NONE = "-"
@@ -24,6 +25,7 @@ def headline(found: Comparison) -> str:
     alpha = found.settings.alpha
     by_direction: dict[str, list[Difference]] = {}
     tested = [one for one in found.differences if one.kind != "label"]
+    unlike = [one for one in found.differences if one.not_comparable]
     for one in tested:
         by_direction.setdefault(one.direction(alpha), []).append(one)
     of_errors = errors_clause(found)
@@ -35,12 +37,22 @@ def headline(found: Comparison) -> str:
             clauses.append(f"{direction.capitalize()}: {', '.join(names)}{more}")
     if not clauses:
         told_of = any(one.p_holm is not None for one in tested)
-        return "No significant difference." if told_of else "Too little to compare."
+        if told_of or not unlike:
+            clauses.append("No significant difference" if told_of else "Too little to compare")
+        return f"{'. '.join([*clauses, *_incomparable(unlike)])}."
     same = sum(one.p_holm is not None for one in by_direction.get("same", ()))
     if same:
         other = "" if clauses == [of_errors] else "other "
         clauses.append(f"No significant difference in {same} {other}metric{'' if same == 1 else 's'}")
-    return f"{'. '.join(clauses)}."
+    return f"{'. '.join([*clauses, *_incomparable(unlike)])}."
+
+
+def _incomparable(unlike: Sequence[Difference]) -> Iterator[str]:
+    """The metrics that were measured differently, as a clause of the headline."""
+    if unlike:
+        names = [f"{one.metric} ({one.not_comparable})" for one in unlike[:MAX_CLAUSES]]
+        more = f" and {len(unlike) - MAX_CLAUSES} more" if len(unlike) > MAX_CLAUSES else ""
+        yield f"Not comparable: {', '.join(names)}{more}"
 
 
 def errors_clause(found: Comparison) -> str:
@@ -81,7 +93,14 @@ def signed(value: float | None) -> str:
 
 def ends(ci: Interval | None) -> str:
     """An interval."""
-    return NONE if ci is None else f"[{signed(ci.low)}, {signed(ci.high)}]"
+    if ci is None:
+        return NONE
+    low, high = signed(ci.low), signed(ci.high)
+    if low == high and ci.low != ci.high:
+        # Three decimals of a narrow interval are the same at both ends.
+        digits = next(one for one in range(4, 18) if f"{ci.low:+.{one}g}" != f"{ci.high:+.{one}g}")
+        low, high = f"{ci.low:+.{digits}g}", f"{ci.high:+.{digits}g}"
+    return f"[{low}, {high}]"
 
 
 def p_value(p: float | None) -> str:
@@ -115,6 +134,8 @@ def needed_line(found: Comparison) -> str:
 
 def verdict(found: Difference, alpha: float) -> str:
     """The last cell of a metric's row."""
+    if found.not_comparable:
+        return f"not comparable: {found.not_comparable}"
     if found.p_holm is None:
         return "nothing to compare" if not found.pairs or found.is_too_large else "too few"
     return {"same": "no significant difference"}.get(found.direction(alpha), found.direction(alpha))
@@ -146,8 +167,19 @@ def labels_line(found: Difference) -> str:
 
 def footnotes(found: Comparison) -> Iterator[str]:
     """What stands below the table of metrics."""
-    if sum(one.tested.p is not None for one in found.differences) > 1:
-        yield "p: two-sided, adjusted for the number of metrics (Holm)."
+    tested = [one for one in found.differences if one.tested.p is not None]
+    if tested:
+        names = list(dict.fromkeys(TEST_WORDS[one.tested.test].removeprefix("the ") for one in tested))
+        adjusted = f", adjusted for the {len(tested)} metrics (Holm)" if len(tested) > 1 else ""
+        yield f"p: two-sided, {' or '.join(names)}{adjusted}."
+    surprising = [one.metric for one in tested if _excludes_zero(one) and not one.significant(found.settings.alpha)]
+    if surprising:
+        why = (
+            "each interval is for one metric alone, and p is adjusted for all of them"
+            if len(tested) > 1
+            else ("interval and p come from different methods, and p decides")
+        )
+        yield f"The interval of {named(surprising)} excludes 0 without a significant difference: {why}."
     if found.errors.base or found.errors.candidate:
         yield f"Errors: {errors_told(found.errors)}."
     if line := needed_line(found):
@@ -157,6 +189,10 @@ def footnotes(found: Comparison) -> Iterator[str]:
             yield f"{labels_line(one)}."
     for whole in found.whole:
         yield f"{whole.metric}: {number(whole.base)} → {number(whole.candidate)}; one value a run, not tested."
+
+
+def _excludes_zero(found: Difference) -> bool:
+    return found.ci is not None and (found.ci.low > 0 or found.ci.high < 0)
 
 
 def change_cells(change: Change) -> tuple[str, str, str, str]:

@@ -27,7 +27,8 @@ class Change(NamedTuple):
         paired: how many records both have scores for.
         lost, won: ids of the records that passed and now fail, and the other way round; numbers: fell and rose. Those
             that changed most come first.
-        is_clear: whether it is no chance, looked at together with all other metrics.
+        is_clear: whether the difference is significant, adjusted for all metrics.
+        not_comparable: why the metric was not measured alike in both runs, as a clause; "" otherwise.
     """
 
     metric: Metric
@@ -39,11 +40,12 @@ class Change(NamedTuple):
     lost: tuple[str, ...] = ()
     won: tuple[str, ...] = ()
     is_clear: bool = False
+    not_comparable: str = ""
 
     @property
     def direction(self) -> str:
         """`better`, `worse`, `same`, or `other` where neither is better."""
-        if self.difference is None or self.metric.higher_is_better is None:
+        if self.not_comparable or self.difference is None or self.metric.higher_is_better is None:
             return "other"
         if not self.difference:
             return "same"
@@ -96,6 +98,7 @@ def _change(metric: Metric, old: Metric, told: Mapping[str, Any] | None) -> Chan
         tuple(told["lost_ids"]),
         tuple(told["won_ids"]),
         is_clear=told["significant"],
+        not_comparable=one_line(str(told.get("not_comparable") or ""), 200),
     )
 
 

@@ -68,6 +68,9 @@ def _since(changes: Changes | None, baseline: str) -> str:
             if change.is_clear and change.direction == direction:
                 word = "changed" if direction == "other" else direction
                 told.append(f"{one_line(change.metric.name)} {word} by {figure(abs(change.difference or 0.0))}")
+    unlike = [f"{one_line(one.metric.name)} ({one.not_comparable})" for one in changes.metrics if one.not_comparable]
+    if unlike:
+        told.append(f"not comparable: {', '.join(unlike[:_MOST_NAMES])}")
     compared = "no metric changed clearly" if changes.metrics else "no metric is in both files"
     since = f"Since {baseline}: {', '.join(told) or compared}."
     return f"{since} {changes.errors}." if changes.errors else since

@@ -118,6 +118,7 @@ def _changes(changes: Changes, baseline: str) -> dict[str, Any]:
                 "high": change.high,
                 "direction": change.direction,
                 "clear": change.is_clear,
+                "not_comparable": visible(change.not_comparable) or None,
                 "pairs": change.paired,
                 "lost": [visible(one) for one in change.lost],
                 "won": [visible(one) for one in change.won],

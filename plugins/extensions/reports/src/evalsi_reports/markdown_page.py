@@ -134,6 +134,8 @@ def _arrow(change: Change) -> str:
 
 
 def _clearly(change: Change) -> str:
+    if change.not_comparable:
+        return f"(not comparable: {plain(change.not_comparable)})"
     return f"**{change.direction}**" if change.is_clear and change.direction in ("better", "worse") else ""
 
 

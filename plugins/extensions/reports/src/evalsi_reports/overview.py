@@ -306,7 +306,9 @@ def _change_row(change: Change) -> dict[str, Any]:
         tone = {"better": "pass", "worse": "fail"}.get(change.direction, "plain") if change.is_clear else "plain"
         chart = interval_chart(Scale(-most, most), change.difference, change.low, change.high, tone=tone, middle=True)
     word = "clear" if change.is_clear else "may be chance"
-    if not change.difference:
+    if change.not_comparable:
+        word = f"not comparable: {change.not_comparable}"
+    elif not change.difference:
         word = "the same"
     elif change.low is None and not change.is_clear:
         word = "no interval"
