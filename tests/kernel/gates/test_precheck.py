@@ -17,7 +17,7 @@ from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.conditions import ConditionLanguage
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.gates.spec import GateSpec
-from evalsi_kernel.gates.verdicts import applying
+from evalsi_kernel.gates.verdicts import applying, judge_gates
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, OutputInfo
 from tests.kernel.gates.gate_parts import gate, numbers
@@ -230,4 +230,51 @@ def test_without_anything_that_reads_conditions_one_error_says_what_to_install()
 
 
 def test_an_empty_plan_has_nothing_to_judge() -> None:
-    assert planned() == GatePlan(ranges={"exact-match": (0.0, 1.0), "judge": (0.0, 1.0)})
+    assert planned()._replace(evaluators={}) == GatePlan(ranges={"exact-match": (0.0, 1.0), "judge": (0.0, 1.0)})
+
+
+@pytest.mark.parametrize(
+    ("metric", "keys", "place"),
+    [
+        ("exact-match", {"min": 50}, "min"),
+        ("exact-match", {"min": 1.01}, "min"),
+        ("exact-match", {"min": 50, "stat": "lower"}, "min"),
+        ("exact-match", {"max": -0.1}, "max"),
+        ("exact-match", {"max": -0.1, "stat": "upper"}, "max"),
+        ("judge", {"min": 4}, "min"),
+        ("exact-match.pass@2", {"min": 90}, "min"),
+    ],
+)
+def test_g3_a_bound_that_no_value_can_meet_is_refused(metric: str, keys: Any, place: str) -> None:
+    assert f"spec.gates[0].{place} is" in refusal(gate(metric, **keys), trials=2).message
+
+
+@pytest.mark.parametrize(
+    ("metric", "keys"),
+    [
+        ("exact-match", {"min": 1}),
+        ("exact-match", {"max": 0}),
+        ("exact-match", {"min": 1 + 1e-13}),
+        ("length", {"min": 50}),
+        ("judge", {"min": 50, "stat": "n"}),
+        ("exact-match", {"max": 50, "stat": "errors"}),
+    ],
+)
+def test_g3_a_bound_that_some_value_meets_is_taken(metric: str, keys: Any) -> None:
+    assert planned(gate(metric, **keys)).gates
+
+
+@pytest.mark.parametrize(
+    "keys", [{"stat": "errors", "max": -1}, {"stat": "error_rate", "min": 5}, {"stat": "skip_rate", "max": -0.5}]
+)
+def test_g3_a_count_below_0_and_a_rate_above_1_are_refused(keys: Any) -> None:
+    with pytest.raises(ValueError, match="never"):
+        gate(**keys)
+
+
+def test_g3_errors_of_an_evaluator_that_never_scored_are_counted_for_each_of_its_metrics() -> None:
+    plan = planned(gate("tone", stat="errors", max=5))
+    never = numbers(None, 0, metric="judge")._replace(errors=5)
+    [found] = judge_gates(plan, [never], facts={})
+
+    assert (found.metric, found.verdict, found.value) == ("tone", "pass", 5.0)

@@ -97,8 +97,8 @@ def test_what_fails_whatever_the_errors_hide_fails_even_where_undecided_passes()
     assert run_verdict([open_still]) == "pass"
 
 
-@pytest.mark.parametrize("stat", ["mean", "lower", "n", "errors", "error_rate"])
-def test_without_a_scored_record_a_gate_fails(stat: str) -> None:
+@pytest.mark.parametrize("stat", ["mean", "lower", "upper"])
+def test_without_a_scored_record_a_gate_on_the_mean_fails(stat: str) -> None:
     found = judged(gate(stat=stat, min=0, max=100, max_error_rate=1), passes(0, 0, errors=3, skipped=2))
 
     assert found.verdict == "fail"
@@ -155,7 +155,7 @@ def test_a_bound_on_errors_does_not_need_an_allowance_beside_it() -> None:
 
     assert judged(gate(stat="errors", max=2), summary).verdict == "pass"
     assert judged(gate(stat="error_rate", max=0.2), summary).verdict == "pass"
-    assert judged(gate(stat="skipped", max=0), summary).verdict == "undecided"
+    assert judged(gate(stat="skipped", max=0), summary).verdict == "pass"
 
 
 def test_an_unfinished_run_is_decided_only_where_the_rest_cannot_change_it() -> None:
@@ -327,7 +327,7 @@ def test_every_gate_has_a_verdict_and_a_sentence_and_never_passes_on_nothing(
 
     assert found.reason.endswith(".")
     assert found.verdict in ("pass", "fail", "undecided")
-    if n == 0:
+    if n == 0 and (stat in ("mean", "lower", "upper") or not errors + skipped + cancelled):
         assert found.verdict == "fail"
     if found.verdict == "pass" and stat in ("mean", "lower", "upper"):
         assert errors <= allowed * (n + errors)
@@ -345,3 +345,32 @@ def test_a_mean_that_meets_its_bound_but_for_rounding_keeps_it_and_reads_like_it
     assert found.verdict == "pass"
     assert len(found.reason) < 60
     assert judged(gate(min=0.8), numbers(0.79999999999)).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("keys", "counts", "verdict"),
+    [
+        ({"stat": "errors", "max": 5}, {"errors": 5}, "pass"),
+        ({"stat": "errors", "max": 4}, {"errors": 5}, "fail"),
+        ({"stat": "error_rate", "max": 1}, {"errors": 5}, "pass"),
+        ({"stat": "error_rate", "max": 0.5}, {"errors": 5}, "fail"),
+        ({"stat": "skipped", "max": 0}, {"errors": 5}, "pass"),
+        ({"stat": "skipped", "max": 0}, {"errors": 5, "skipped": 1}, "fail"),
+        ({"stat": "skip_rate", "max": 0.5}, {"skipped": 5}, "fail"),
+        ({"stat": "errors", "max": 0}, {"skipped": 5}, "pass"),
+        ({"stat": "n", "min": 1}, {"errors": 5}, "fail"),
+        ({"stat": "n", "max": 0}, {"errors": 5}, "pass"),
+        ({"stat": "errors", "max": 5}, {"errors": 5, "cancelled": 2}, "undecided"),
+        ({"stat": "errors", "max": 5}, {}, "fail"),
+    ],
+)
+def test_g3_a_count_is_decided_though_nothing_was_scored(keys: Any, counts: Any, verdict: str) -> None:
+    assert judged(gate(**keys), passes(0, 0, **counts)).verdict == verdict
+
+
+def test_g3_counts_do_not_rest_on_the_coverage_of_the_mean() -> None:
+    summary = passes(8, 10, errors=20, skipped=40)
+
+    assert judged(gate(stat="errors", max=20), summary).verdict == "pass"
+    assert judged(gate(stat="skipped", max=39), summary).verdict == "fail"
+    assert judged(gate(min=0.1), summary).verdict == "undecided"

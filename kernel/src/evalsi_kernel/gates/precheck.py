@@ -13,7 +13,7 @@ from evalsi_kernel.checking.problems import Problem, refusal
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
-from evalsi_kernel.gates.bounds import OF_THE_MEAN
+from evalsi_kernel.gates.bounds import OF_THE_MEAN, rounding
 from evalsi_kernel.gates.conditions import GATE_VARIABLES, Condition, ConditionLanguage
 from evalsi_kernel.gates.pass_at_k import ERRORS_AS_FAILURES, metric_parts, wanted_ks
 from evalsi_kernel.packs.instances import Instance
@@ -34,6 +34,7 @@ class GatePlan(NamedTuple):
         baselines: by the path that a gate writes.
         ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
         warnings: a sentence for what can be known only when the run is over.
+        evaluators: metric → the evaluator that declares it, by which an evaluator that never scored is found.
     """
 
     gates: tuple[GateSpec, ...] = ()
@@ -41,6 +42,7 @@ class GatePlan(NamedTuple):
     baselines: Mapping[str, Baseline] = {}
     ranges: Mapping[str, tuple[float, float]] = {}
     warnings: tuple[str, ...] = ()
+    evaluators: Mapping[str, str] = {}
 
     @property
     def slice_keys(self) -> list[str]:
@@ -88,10 +90,14 @@ def plan_gates(
         planning.check_metric(gate, index)
         if gate.baseline is not None:
             planning.check_baseline(gate, index, gate.baseline)
+    evaluators = {one.metric(output.name): one.name for one in instances for output in one.info.outputs}
+    ranges = dict(_ranges(metrics.items(), [gate.metric for gate in gates], trials))
+    for index, gate in enumerate(gates):
+        if gate.metric in ranges:
+            planning.check_bounds(gate, index, ranges[gate.metric])
     if planning.problems:
         raise refusal(ConfigError, "config.gate", "gates", planning.problems)
-    ranges = dict(_ranges(metrics.items(), [gate.metric for gate in gates], trials))
-    return GatePlan(tuple(gates), tuple(conditions), planning.baselines, ranges, tuple(planning.warnings))
+    return GatePlan(tuple(gates), tuple(conditions), planning.baselines, ranges, tuple(planning.warnings), evaluators)
 
 
 def _declared(instances: Iterable[Instance]) -> dict[str, OutputInfo]:
@@ -172,6 +178,17 @@ class _Planning:
             self.warnings.append(f"{what}; if none gives it either, the gate fails. {mend}")
         else:
             self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', mend)
+
+    def check_bounds(self, gate: GateSpec, index: int, values: tuple[float, float]) -> None:
+        """Refuse a bound that no value of a metric with a declared range can meet."""
+        low, high = values
+        span = f"{gate.metric} is from {low:g} to {high:g}"
+        # The lower end of an interval may be below the range, and the upper end above it.
+        if gate.min is not None and gate.stat in ("mean", "lower") and gate.min > high + rounding(high):
+            mend = f"Write {gate.min / 100:g} for {gate.min:g} %." if values == (0, 1) else f"Write {high:g} or less."
+            self._add(index, "min", f"is {gate.min:g}, and {span}, so that nothing passes", mend)
+        if gate.max is not None and gate.stat in ("mean", "upper") and gate.max < low - rounding(low):
+            self._add(index, "max", f"is {gate.max:g}, and {span}, so that nothing passes", f"Write {low:g} or more.")
 
     def check_baseline(self, gate: GateSpec, index: int, name: str) -> None:
         if name in self._unread:

@@ -95,6 +95,8 @@ class GateSpec(Table):
             raise Misfit("has no bound", "Add min, max, or baseline with max_drop.")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise Misfit(f"has min {self.min:g} above max {self.max:g}, which nothing can pass", "Exchange the two.")
+        if (beyond := self._out_of_reach()) is not None:
+            raise beyond
         if self.max_drop is not None and self.baseline is None:
             raise Misfit("has max_drop and no baseline", "Add baseline: and the path of a results file.")
         if self.baseline is not None and self.max_drop is None:
@@ -106,6 +108,16 @@ class GateSpec(Table):
         if self.significant and self.slice is not None:
             raise Misfit("is significant and has a slice", "Pairs are found over all records: leave one of them out.")
         return self
+
+    def _out_of_reach(self) -> Misfit | None:
+        """The error of a bound that the statistic cannot meet whatever the metric is; None without one."""
+        if self.stat in ("mean", "lower", "upper"):
+            return None
+        if self.max is not None and self.max < 0:
+            return Misfit(f"has max {self.max:g} for {self.stat}, which is never below 0", "Write 0 or more.")
+        if self.stat.endswith("_rate") and self.min is not None and self.min > 1:
+            return Misfit(f"has min {self.min:g} for {self.stat}, which is never above 1", "Write a share such as 0.5.")
+        return None
 
     @property
     def slice_key(self) -> str | None:

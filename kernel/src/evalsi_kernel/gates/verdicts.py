@@ -196,13 +196,14 @@ class _Judging:
         parts = metric_parts(gate.metric)
         # pass@k is a number of records, made of trials; it rests on what the trials rest on.
         self._trials = known.get(parts.metric) if parts else None
+        self._evaluator = plan.evaluators.get(gate.metric)
         self._range = plan.ranges.get(gate.metric)
         self._noun = "trials" if trials > 1 and parts is None else "records"
 
     def result(
         self, decision: Decision | None, base: Baseline | None, this_run: Measured | None, family: Family
     ) -> GateResult:
-        gate, summary = self._gate, self._known.get(self._gate.metric)
+        gate, summary = self._gate, self._known.get(self._gate.metric) or self._never_scored()
         of_slice = dict([self._slice]) if self._slice else None
         if summary is None:
             return _result(gate, "fail", self._not_there(), of_slice=of_slice)
@@ -215,10 +216,18 @@ class _Judging:
                 ends = finding.low, finding.high
         return _result(gate, verdict, reason, summary=summary, of_slice=of_slice, ends=ends)
 
+    def _never_scored(self) -> Summary | None:
+        """The summary of the gate's evaluator, which names no metric where it never scored; None without one."""
+        if self._gate.metric in self._known or self._evaluator is None:
+            return None
+        found = self._known.get(self._evaluator)
+        return found if found is not None and not found.n else None
+
     def _verdict(self, summary: Summary, decision: Decision | None) -> tuple[Verdict, str]:
         """The verdict on coverage and bounds; a pass without a reason where the gate has no bound of its own."""
         gate = self._gate
-        if not summary.n:
+        counted = summary.n + summary.errors + summary.skipped + summary.cancelled
+        if not summary.n and (gate.stat in OF_THE_MEAN or not counted):
             counts = f"{summary.errors} errors, {summary.skipped} skipped, {summary.cancelled} not finished"
             return "fail", f"No record was scored: {counts}."
         if gate.stat in OF_THE_MEAN and summary.kind == "label":
@@ -259,16 +268,21 @@ class _Judging:
         return verdict or "undecided", f"{self._number(value)}; {why}, and it may end anywhere from {ends}."
 
     def _thin_coverage(self, summary: Summary) -> str | None:
-        """Why what was scored is too little to say anything, as a sentence; None where it is enough."""
+        """Return why too little was scored for the mean to say anything; None where it is enough.
+
+        Counts and rates of errors and skips are facts, whatever was scored.
+        """
         gate = self._gate
+        if gate.stat not in OF_THE_MEAN:
+            return None
         for one in filter(None, (summary, self._trials)):
             noun = "trials" if one is self._trials else self._noun
             errors = error_rate_of(one.n, one.errors)
-            if errors > gate.max_error_rate and gate.stat not in ("n", "errors", "error_rate"):
+            if errors > gate.max_error_rate:
                 of = f"{one.errors} of {one.n + one.errors} {noun} ended as errors"
                 return f"{of}, and max_error_rate allows {_share(gate.max_error_rate)}: {_scored(one.n)}."
             skips = skip_rate_of(one.n, one.errors, one.skipped)
-            if skips > gate.max_skip_rate and gate.stat not in ("n", "skipped", "skip_rate"):
+            if skips > gate.max_skip_rate:
                 of = f"{one.skipped} of {one.n + one.errors + one.skipped} {noun} were skipped"
                 return f"{of}, and max_skip_rate allows {_share(gate.max_skip_rate)}: {_scored(one.n)}."
         return None
