@@ -74,8 +74,8 @@ def test_j6_another_measure_is_not_comparable_and_no_regression(
     assert [one.verdict for one in found.judged or ()] == ["not judged", "fine"]
     assert said["metrics"][0]["not_comparable"] == quality.not_comparable
     assert "Not comparable: quality" in said["headline"]
-    for report in (text_report(found), markdown_report(found), html_report(found)):
-        assert "ot comparable: quality" in report
+    for text in (text_report(found), markdown_report(found), html_report(found)):
+        assert "ot comparable: quality" in text
     report = read_report(files[1], redaction=Redaction(), baseline=files[0], compare=comparer(Toolkit()))
     assert report.changes is not None
     assert report.changes.metrics[0].not_comparable

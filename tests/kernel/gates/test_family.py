@@ -45,7 +45,7 @@ def judged(
 
     wanted = gates if gates is not None else [{"metric": metric} for metric in base]
     specs = [gate(**{"baseline": "b", "max_drop": 0.0, "significant": True} | one) for one in wanted]  # type: ignore[arg-type]
-    compiled = [Condition(one) for one in conditions] or [None] * len(specs)
+    compiled: list[Condition | None] = [Condition(one) for one in conditions] or [None] * len(specs)
     sides = measured("b", base), measured("this run", cand)
     summaries = [
         Summary(metric, metric, "pass", len(of), sum(of) / len(of), higher_is_better=True)
@@ -111,7 +111,7 @@ def test_t1_the_gate_and_compare_say_the_same_of_the_same_files(tmp_path: Path, 
     for name, rate in (("base", 0.9), ("cand", 0.75)):
         values = {metric: {f"r{at}": draw.random() < rate for at in range(60)} for metric in metrics}
         sides.append(write_results(tmp_path / f"{name}.json", values))
-    found = compare(Wanted(*sides))
+    found = compare(Wanted(sides[0], sides[1]))
     plan_base = read_baseline(sides[0], "base.json", metrics)
     cand = read_baseline(sides[1], "this run", metrics).side
     specs = [gate(metric, baseline="base.json", max_drop=0.0, significant=True) for metric in metrics]
