@@ -95,6 +95,61 @@ def test_a_pack_that_opens_a_socket_is_stopped(
     assert label(project, trying(*(line.format(**given) for line in lines))) in ("PermissionError", "OSError")
 
 
+REACHES_A_PATH = {
+    "stream": "socket.socket(socket.AF_UNIX).connect({path!r})",
+    "datagram": "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', {path!r})",
+    "abstract": "socket.socket(socket.AF_UNIX).connect('\\0' + {path!r})",
+    "pair": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', {path!r})",
+    "vsock": "socket.socket(40, socket.SOCK_STREAM)",
+    "packets": "socket.socket(17, socket.SOCK_RAW)",
+}
+
+
+@needs_network_wall
+@pytest.mark.parametrize("way", REACHES_A_PATH)
+def test_p8_a_pack_that_was_granted_a_host_reaches_no_unix_socket(
+    way: str, project: Path, data: Path, listening: tuple[int, str]
+) -> None:
+    body = trying("import socket", REACHES_A_PATH[way].format(path=listening[1]))
+    assert label(project, body, more='[permissions]\nnetwork = ["127.0.0.1"]\n') in ("PermissionError", "OSError")
+
+
+@needs_network_wall
+def test_p8_what_the_internet_needs_works_with_a_host_granted(
+    project: Path, data: Path, listening: tuple[int, str]
+) -> None:
+    lines = (
+        "import asyncio, socket",
+        "socket.getaddrinfo('localhost', 80)",
+        "socket.if_nameindex()",
+        "async def connect():",
+        f"    _, writer = await asyncio.open_connection('127.0.0.1', {listening[0]})",
+        "    writer.close()",
+        "asyncio.run(connect())",
+        "socket.socketpair()[0].close()",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()",
+    )
+    assert label(project, trying(*lines), more='[permissions]\nnetwork = ["127.0.0.1"]\n') == "done"
+
+
+@pytest.mark.skipif(not HOST.memory, reason="this host limits no memory")
+@pytest.mark.parametrize("is_added", [True, False])
+def test_p4_the_wall_around_memory_is_at_four_times_what_is_named(
+    is_added: bool, project: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "import resource; return str(resource.getrlimit(resource.RLIMIT_AS)[1] // 2**20)"
+    if is_added:
+        assert label(project, body) == "2048"
+        return
+    folder = write_pack(project / "mine", body=body)
+    variables = {"EVALSI_PLUGIN_PATH": str(folder)}
+    words = ("eval", "--data", data, "--evaluators", "acme/style/polite", "--output", "results.json")
+    done = evalsi(*words, cwd=project, variables=variables)
+    assert done.code == 0, done.err
+    (result,) = json.loads((project / "results.json").read_text("utf-8"))["results"]
+    assert result["scores"][0]["label"] == "2048"
+
+
 def test_the_same_pack_reaches_it_where_it_was_granted_a_host(
     project: Path, data: Path, listening: tuple[int, str]
 ) -> None:
@@ -261,7 +316,12 @@ def test_what_no_wall_holds_is_called_declared_only(project: Path, tmp_path: Pat
     bare = {kind: how for kind, _, how in shown(asked, pack, Host(network=False, files=False, memory=False))}
     assert bare == {"judge": ENFORCED, "network": DECLARED, "files": DECLARED, "secrets": DECLARED, "memory": DECLARED}
     walled = Host(network=True, files=True, memory=True)
-    assert {how for _, _, how in shown(asked, pack, walled)} == {ENFORCED}
+    assert {how for kind, _, how in shown(asked, pack, walled) if kind != "memory"} == {ENFORCED}
+    # P4: four times what the manifest names is what the wall is at, and it says so.
+    wall = f"{ENFORCED} at 2,048 MB of addresses"
+    assert [(what, how) for kind, what, how in shown(asked, pack, walled) if kind == "memory"] == [
+        ("512 MB a process", wall)
+    ]
     in_wasm = pack._replace(runtime="wasm")
     assert {kind for kind, _, how in shown(asked, in_wasm, Host(False, False, True)) if how == DECLARED} == set()
     elsewhere = pack._replace(runtime="elsewhere")

@@ -28,7 +28,7 @@ from evalsi_kernel.files.paths import cache_dir, pack_search_path
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.environments import pack_state
-from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR, launch_pack
 from evalsi_kernel.supervision.describing import describe
 
 SDK: Final = "sdk"
@@ -81,12 +81,14 @@ def _machine() -> list[Check]:
         lines.append(Check("ok", "packs in", str(folder) if folder.is_dir() else f"{folder} (not there)"))
     names = [info.name for info in extensions.infos]
     lines.append(Check("ok", "extensions", ", ".join(names) or "none"))
-    nobody = "no network, no files outside their scratch folder; nothing here enforces it"
+    nobody = "no network, no files outside their scratch folder; nothing here enforces it, save for memory as below"
     lines.append(Check("declared", "packs of Evals.si and of your own paths", nobody))
     with suppress(EvalsiError):
         # Without a builder there is no added pack to be walled in; that there is none is said above.
         for what, is_enforced in environment_builder(extensions).walls().items():
             detail = f"{'held' if is_enforced else 'not held'} to the {what} that the project granted"
+            if what == "memory" and is_enforced:
+                detail += f", at {HARD_LIMIT_FACTOR} × memory_mb of address space in each process"
             lines.append(Check("enforced" if is_enforced else "declared", "added packs", detail))
     return lines
 

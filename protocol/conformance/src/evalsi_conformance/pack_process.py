@@ -33,10 +33,13 @@ class Program(NamedTuple):
     Args:
         argv: program and arguments.
         variables: environment variables beside the harmless ones that every pack gets.
+        within_walls: program and arguments where the kit puts up walls of its own, in which attempts to reach the
+            network are counted and have to be let through; None takes `argv`.
     """
 
     argv: tuple[str, ...]
     variables: Mapping[str, str] = MappingProxyType({})
+    within_walls: tuple[str, ...] | None = None
 
 
 class CannotStart(Exception):
@@ -61,7 +64,7 @@ class PackProcess:
         variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
         variables |= {"TMPDIR": str(self.scratch), "HOME": str(self.home), "PYTHONHASHSEED": "0"}
         folders = (self._folder, *([writable] if writable else []))
-        argv = walled(program.argv, folders) if behind_walls else list(program.argv)
+        argv = walled(program.within_walls or program.argv, folders) if behind_walls else list(program.argv)
         try:
             self._process = subprocess.Popen(
                 argv,

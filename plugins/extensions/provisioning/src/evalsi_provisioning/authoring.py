@@ -27,6 +27,7 @@ def configure(add: Add) -> None:
     check.add_argument("folder", type=Path, metavar="DIR", help="the pack's folder, where its plugin.toml lies")
     check.add_argument("--level", choices=LEVELS, default="trustworthy", help="the last level to check")
     check.add_argument("--against", type=Path, metavar="DIR|ARCHIVE", help="the released pack, for the level stable")
+    check.add_argument("--grant", metavar="KINDS", help="give it what it asks for: all, or of network, files, secrets")
     check.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
 

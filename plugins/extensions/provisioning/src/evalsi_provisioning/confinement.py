@@ -40,6 +40,11 @@ _SYSTEM = (
     *("/etc/ssl/openssl.cnf", "/etc/fonts", "/etc/mime.types", "/proc/self", "/proc/cpuinfo", "/proc/meminfo"),
     *("/proc/stat", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/dev/zero"),
 )
+# What finding a host and trusting its certificate needs.
+_INTERNET = (
+    *("/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services"),
+    *("/etc/protocols", "/etc/ssl/certs", "/etc/pki/tls", "/etc/pki/ca-trust", "/etc/ca-certificates"),
+)
 _SYSTEM_WRITE = ("/dev/null",)
 
 
@@ -95,7 +100,7 @@ def walled(argv: Sequence[str], walls: Walls) -> list[str]:
     rules = {
         "network": walls.network,
         "files": walls.files,
-        "read": list(map(str, (*_SYSTEM, *walls.read))) if walls.files else [],
+        "read": list(map(str, (*_SYSTEM, *(() if walls.network else _INTERNET), *walls.read))) if walls.files else [],
         "write": list(map(str, (*_SYSTEM_WRITE, *walls.write))),
         "home": walls.home,
         "memory_bytes": walls.memory_bytes,
@@ -133,7 +138,7 @@ def _argv(rules: dict[str, object], argv: Sequence[str]) -> list[str]:
 
 
 def _readable(pack: PackInfo, granted: Permissions, program: str) -> list[str]:
-    paths = [pack.folder, *installed_with(Path(program))]
+    paths: list[str | Path] = [pack.folder, *installed_with(Path(program))]
     if pack.runtime == PYTHON:
         paths += [plan_environment(pack.folder, pack.name).folder, *_sdk()]
     elif program == sys.executable:

@@ -78,7 +78,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 def add_one(source: Source, options: argparse.Namespace) -> int:
     """Add what lies at one source, under the flags of `add_rules`."""
-    print(_add(source, Path.cwd(), Change(None, _kinds(options.grant), Rules(start=not options.no_start))))
+    print(_add(source, Path.cwd(), Change(None, kinds(options.grant), Rules(start=not options.no_start))))
     return OK
 
 
@@ -86,7 +86,7 @@ def run_add(options: argparse.Namespace, _: Toolkit) -> int:
     """`evalsi plugins add`."""
     project = Path.cwd()
     rules = Rules(may_record=not options.locked, start=not options.no_start)
-    change = Change(options.index, _kinds(options.grant), rules)
+    change = Change(options.index, kinds(options.grant), rules)
     if options.locked and not options.packs:
         return _restore(project, change)
     if not options.packs:
@@ -99,7 +99,7 @@ def run_update(options: argparse.Namespace, _: Toolkit) -> int:
     project = Path.cwd()
     packs = read_project_lock(project).packs
     rules = Rules(False, may_change=True, may_downgrade=options.allow_downgrade, start=not options.no_start)
-    change = Change(options.index, _kinds(options.grant), rules)
+    change = Change(options.index, kinds(options.grant), rules)
 
     def update(word: str) -> str:
         entry = packs.get(word)
@@ -222,7 +222,7 @@ def _lines(proposal: Proposal, place: str) -> list[str]:
     return [*lines, *(f"  {line}" for line in proposal.wider if proposal.before is not None)]
 
 
-def _kinds(text: str | None) -> tuple[str, ...] | None:
+def kinds(text: str | None) -> tuple[str, ...] | None:
     """The kinds that `--grant` names; None where it is not given."""
     if text is None:
         return None

@@ -1,6 +1,7 @@
 """`evalsi plugins check`: the conformance kit over a folder, in the environment of its lock.
 
-It finds how a process of the pack is started, here and for the release to compare with; the kit does the rest.
+It finds how a process of the pack is started, here and for the release to compare with; the kit does the rest. A pack
+that is not one of Evals.si's own gets the walls of an added pack.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from evalsi_conformance.bench import Settings
@@ -22,11 +24,17 @@ from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.launching import launch_unheld
+from evalsi_kernel.results.grid import printable
 
 from .archives import is_archive
+from .confinement import confined
+from .pack_actions import kinds
 from .pack_layout import lay_out
+from .permissions import Permissions, permissions_of
 
 OK, ERROR = 0, 1
+WITHHELD = ("network", "files", "secrets")
+"""What reaches beyond the pack, and is given in a check only to a pack that was granted it."""
 
 
 def run_check(options: argparse.Namespace, _: Toolkit) -> int:
@@ -46,8 +54,9 @@ def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report
             if options.against is not None:
                 where = options.against.resolve()
                 released = where if where.is_dir() else _unpacked(where, Path(scratch))
-                against = Released(released, _program(_pack(released)))
-            return check_pack(folder, _program(_pack(folder)), level=options.level, against=against, settings=settings)
+                against = Released(released, _program(_pack(released), options, builtin))
+            program = _program(_pack(folder), options, builtin)
+            return check_pack(folder, program, level=options.level, against=against, settings=settings)
         except (BadWheel, Unusable) as error:
             raise ConfigError(f"--against {options.against}: {error}") from error
 
@@ -81,13 +90,36 @@ def _pack(folder: Path) -> PackInfo:
     return load_manifest(folder / MANIFEST).to_pack(folder)
 
 
-def _program(pack: PackInfo) -> Program:
-    command = launch_unheld(pack, lambda line: print(line, file=sys.stderr, flush=True)).command
+def _program(pack: PackInfo, options: argparse.Namespace, builtin: bool) -> Program:
+    command = launch_unheld(pack, _note).command
     if command is None:
         raise ConfigError(f"The runtime {pack.runtime} starts no process, and the kit talks to one.")
-    argv = list(command.argv)
-    if pack.runtime == PYTHON:
-        # Python tells a source from its compiled form by whole seconds and size: what is edited and checked again at
-        # once must not be what the check before compiled.
-        argv.insert(1, "-B")
-    return Program(tuple(argv), dict(command.variables))
+    if builtin:
+        argv = list(command.argv)
+        if pack.runtime == PYTHON:
+            # Python tells a source from its compiled form by whole seconds and size: what is edited and checked again
+            # at once must not be what the check before compiled.
+            argv.insert(1, "-B")
+        return Program(tuple(argv), dict(command.variables))
+    granted = _granted(pack, kinds(options.grant) or ())
+    held = confined(command, pack, granted, home="writable")
+    # Within the kit's own walls there is no network: sockets of the Internet are let through to be counted there.
+    counted = confined(command, pack, granted._replace(network=("any",)), home="writable")
+    return Program(tuple(held.argv), dict(held.variables), tuple(counted.argv))
+
+
+def _granted(pack: PackInfo, names: Sequence[str]) -> Permissions:
+    """What the pack asks for, without the kinds that were not granted; says which these are."""
+    asked = permissions_of(pack)
+    withheld = [kind for kind in WITHHELD if getattr(asked, kind) and kind not in names]
+    for kind in withheld:
+        _note(
+            f"note: {pack.name} asks for {kind} ({printable(', '.join(getattr(asked, kind)))}), which it does not get "
+            f"in this check; --grant {','.join(withheld)} gives it"
+        )
+    given = {kind: () if kind in withheld else getattr(asked, kind) for kind in WITHHELD}
+    return asked._replace(network=given["network"], files=given["files"], secrets=given["secrets"])
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

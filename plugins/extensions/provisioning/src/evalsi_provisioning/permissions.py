@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.packs.pack_info import MEMORY_MB, PYTHON, PackInfo
+from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
 from evalsi_kernel.planning.reattaching import SERVICE
 
 KINDS = ("judge", "network", "files", "secrets", "memory")
@@ -29,7 +30,7 @@ class Permissions(NamedTuple):
         network: hosts that it may connect to.
         files: paths that it may read beside its own.
         secrets: environment variables that it is given.
-        memory_mb: what a process of it may hold.
+        memory_mb: a process that holds more is replaced between records; its address space is limited to four times it.
     """
 
     judge: tuple[str, ...] = ()
@@ -112,7 +113,8 @@ def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tupl
     yield "secrets", _listed(permissions.secrets), files
     # A service is held by whoever serves it, of which nothing is known here.
     has_memory_wall = host.memory and pack.runtime != SERVICE
-    yield "memory", f"{permissions.memory_mb:,} MB a process", ENFORCED if has_memory_wall else DECLARED
+    wall = f"{ENFORCED} at {permissions.memory_mb * HARD_LIMIT_FACTOR:,} MB of addresses"
+    yield "memory", f"{permissions.memory_mb:,} MB a process", wall if has_memory_wall else DECLARED
 
 
 def _listed(names: Sequence[str]) -> str:

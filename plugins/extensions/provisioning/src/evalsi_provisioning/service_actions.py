@@ -122,7 +122,10 @@ def _launch(word: str) -> Launch:
     if not folder.is_dir():
         return launch_pack(default_catalog().pack(word), _note)
     pack = load_manifest(folder / MANIFEST).to_pack(folder.resolve())
-    return launch_pack(pack, _note) if is_project_pack(pack.folder) else launch_unheld(pack, _note)
+    if is_project_pack(pack.folder):
+        return launch_pack(pack, _note)
+    _note(f"note: {pack.name} is served from a folder of your own, so it may do what you may; add it for walls")
+    return launch_unheld(pack, _note)
 
 
 def _note(line: str) -> None:
