@@ -306,3 +306,9 @@ def test_one_that_never_reads_fails_each_call_in_time(tmp_path: Path) -> None:
     code = "import time; time.sleep(600)"
     failed = with_target("command", tmp_path, used, command=script(code), mode="lines", timeout_s=0.2)
     assert {one.error.code for one in failed} == {"target.timeout"}
+
+
+@pytest.mark.parametrize("code", [69, 75])
+def test_g2_a_temporary_failure_of_a_command_may_be_an_outage(tmp_path: Path, code: int) -> None:
+    error = failure_of("command", tmp_path, command=["sh", "-c", f"exit {code}"])
+    assert (error.error.code, error.error.retry) == ("provider.failed", "later")

@@ -79,6 +79,12 @@ class Refused(Exception):
 def refused(text):
     raise Refused(int(text))
 
+def no_service(text):
+    try:
+        raise ConnectionRefusedError(111, "refused")
+    except OSError as error:
+        raise RuntimeError(f"no {text}") from error
+
 def fragile(text):
     if text == "poison":
         os._exit(7)
@@ -335,3 +341,8 @@ def test_what_its_imports_take_is_not_the_time_of_a_call(tmp_path: Path) -> None
     target = {"connector": "python", "function": "./slow.py:answer"}
     _, results = run_here(write_spec(tmp_path, target, rows))
     assert min(one["usage"]["latency_ms"] for one in results["records"]) < 1000
+
+
+def test_g2_a_lost_connection_to_a_service_may_be_an_outage(folder: Path) -> None:
+    error = failure_of("python", folder, "service", **named("no_service"))
+    assert (error.error.code, error.error.retry) == ("provider.connection", "later")

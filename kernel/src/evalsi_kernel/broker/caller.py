@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.budget import Budget, BudgetSpent
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.outage import OutagePolicy
 from evalsi_kernel.broker.pace import Pace
 from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries, taken
@@ -42,12 +43,17 @@ NOTHING = Spent(NO_TOKENS, 0.0)
 
 
 class CallFailed(Exception):
-    """No call brought a reply: why, and what they took all the same."""
+    """No call brought a reply: why, and what they took all the same.
 
-    def __init__(self, error: WireError, spent: Spent) -> None:
+    Attributes:
+        is_unserved: whether no call of any kind has succeeded meanwhile, so that it may be an outage.
+    """
+
+    def __init__(self, error: WireError, spent: Spent, *, is_unserved: bool = False) -> None:
         super().__init__(str(error))
         self.error = error
         self.spent = spent
+        self.is_unserved = is_unserved
 
 
 class Counted(Protocol):
@@ -70,6 +76,8 @@ class Caller:
         pace: how many calls may be in flight; None makes each call once and at once, as asks of batches are.
         price_factor: what a call costs, as a share of its price.
         others: models that may answer in its place.
+        on_note: gets a sentence for a person when calls pause in an outage and when they go on.
+        takes_turns: give a call back in an outage, so that another can be made in its place.
     """
 
     def __init__(
@@ -81,13 +89,16 @@ class Caller:
         price_factor: float = 1.0,
         *,
         others: Sequence[ModelSettings] = (),
+        on_note: Callable[[str], None] | None = None,
+        takes_turns: bool = False,
     ) -> None:
         self._models = (model, *others)
         self._budget = budget
         self._prices = prices
         self._pace = pace
         self._price_factor = price_factor
-        self._breaker = Breaker()
+        self._breaker = Breaker(OutagePolicy(), on_note)
+        self._takes_turns = takes_turns
         self._policy = RetryPolicy()
 
     async def call(
@@ -119,7 +130,7 @@ class Caller:
         except ProviderError as failure:
             spent = self._spent(failure.tokens, failure.calls) if failure.calls else NOTHING
             reservation.settle(spent.tokens, spent.cost_usd)
-            raise CallFailed(failure.error, spent) from failure
+            raise CallFailed(failure.error, spent, is_unserved=failure.is_unserved) from failure
         except BaseException:
             # A call that was broken off may be billed all the same: what was set aside for it counts as spent.
             reservation.settle(UNKNOWN_TOKENS, None)
@@ -134,6 +145,20 @@ class Caller:
     def broken(self) -> WireError | None:
         """Why no more calls are made: none could come through; None as long as they are."""
         return None if self._breaker.error is None else self._breaker.error.error
+
+    @property
+    def successes(self) -> int:
+        """How many calls have succeeded."""
+        return self._breaker.outage.successes
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether calls pause since none is served."""
+        return self._breaker.outage.is_paused
+
+    def give_up(self, error: WireError) -> None:
+        """Make no more calls."""
+        self._breaker.trip(ProviderError(error.code, error.message, error.mend, blame=error.blame, retry=error.retry))
 
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
         """The most that a call can cost, whoever answers; None where a price is not known."""
@@ -155,6 +180,7 @@ class Caller:
             self._policy,
             self._breaker,
             on_failed=lambda failure: failed.append(self._spent(taken(failure))),
+            takes_turns=self._takes_turns,
         )
 
     def _spent(self, tokens: Tokens, calls: int = 1, who: int = 0) -> Spent:

@@ -53,6 +53,7 @@ class ProviderError(Exception):
 
     Attributes:
         calls: how many calls were made until it was given up; the broker counts them.
+        is_unserved: whether no call has succeeded since this one first failed, so that it may be an outage.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class ProviderError(Exception):
         self.is_final = is_final
         self.tokens = tokens
         self.calls = 1
+        self.is_unserved = False
 
 
 @contextmanager

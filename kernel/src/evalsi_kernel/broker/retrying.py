@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.outage import DEFAULT_POLICY, SIGNS, Outage, OutagePolicy
 from evalsi_kernel.broker.pace import Pace
 
 T = TypeVar("T")
@@ -29,10 +30,12 @@ REFUSALS = {
     "provider.unsupported",
 }
 FAILING = 10
-"""Where so many different calls fail, for `FAILING_S`, and none comes through meanwhile, no more are made."""
+"""Where so many different calls are rejected, for `FAILING_S`, and none succeeds meanwhile, no more are made."""
 FAILING_S = 120.0
 COLD_TRIES = 4
 """A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
+COLD_PROBES = 2
+"""The same where different calls take turns in a pause."""
 
 
 class RetryPolicy(NamedTuple):
@@ -53,14 +56,20 @@ class RetryPolicy(NamedTuple):
 
 
 class Breaker:
-    """Stops all calls to a model once none can come through; nothing that happens later starts them again.
+    """Stops all calls to a model once none can succeed; nothing that happens later starts them again.
+
+    Args:
+        outage: when calls pause, and for how long, before they are stopped.
+        on_note: gets a sentence for a person when they pause and when they go on.
 
     Attributes:
         error: why no call is made; None as long as they are.
+        outage: pauses calls while none is served.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outage: OutagePolicy = DEFAULT_POLICY, on_note: Callable[[str], None] | None = None) -> None:
         self.error: ProviderError | None = None
+        self.outage = Outage(outage, on_note)
         self._broke = asyncio.Event()
         self._successes = 0
         self._failing = 0
@@ -88,28 +97,40 @@ class Breaker:
             raise renewed(self.error, self.error.error.message, calls, tokens) from self.error
 
     def succeeded(self) -> None:
-        """Hear that a call came through."""
+        """Record a successful call."""
         self._successes += 1
         self._failing = 0
+        self.outage.succeeded()
 
-    def failed(self, error: ProviderError, heard: int | None) -> int:
-        """Hear that a try failed which might succeed at another time.
+    def rejected(self, error: ProviderError, heard: int | None) -> int:
+        """Record a rejected try (429).
 
         Args:
             error: how it failed.
-            heard: what this gave for the try of the same call before; None for its first.
+            heard: what this returned for the previous try of the same call; None for its first.
 
         Returns:
-            What tells the same call again: a call counts once between two successes of any.
+            What identifies the same call the next time: a call counts once between two successes of any.
         """
         now = asyncio.get_running_loop().time()
         if not self._failing:
             self._failing_since = now
         self._failing += heard != self._successes
         if self._failing >= FAILING and now - self._failing_since >= FAILING_S:
-            why = f"Nothing has come through for {now - self._failing_since:.0f} s: no more is asked."
-            self.trip(renewed(error, f"{error.error.message} {why}", 0, NO_TOKENS))
+            self._trip_after(error, now - self._failing_since)
         return self._successes
+
+    def failed(self, error: ProviderError, call: int) -> None:
+        """Record a failed try that may be the sign of an outage; one that lasts too long stops all calls."""
+        lasted_s = self.outage.failed(error, call)
+        if lasted_s is None and error.error.code == UNREACHABLE and self.is_cold and self.outage.probes >= COLD_PROBES:
+            self.trip(renewed(error, error.error.message, 0, NO_TOKENS))
+        if lasted_s is not None:
+            self._trip_after(error, lasted_s)
+
+    def _trip_after(self, error: ProviderError, seconds: float) -> None:
+        why = f"Nothing has come through for {seconds:.0f} s: no more is asked."
+        self.trip(renewed(error, f"{error.error.message} {why}", 0, NO_TOKENS))
 
     async def rest(self, seconds: float) -> None:
         """Wait, but no longer than until all calls are stopped."""
@@ -126,6 +147,7 @@ async def call_with_retries(
     *,
     draw: Callable[[], float] = random.random,
     on_failed: Callable[[ProviderError], None] | None = None,
+    takes_turns: bool = False,
 ) -> T:
     """Make a call, and again as long as that may help.
 
@@ -139,38 +161,44 @@ async def call_with_retries(
         breaker: of the same model as the pace.
         draw: random numbers from 0 to below 1.
         on_failed: hears of each failed try that another follows, to count what it took.
+        takes_turns: raise the error, with `is_unserved`, where no call has succeeded since this one first failed, so
+            that the caller makes another call in its place and this one later.
 
     Raises:
         ProviderError: no try succeeded; the last one's error, with the number of tries in its message and in `calls`,
             and the tokens of all. Without a call where the breaker stopped them.
     """
-    tries = _Tries(pace, policy, breaker)
+    tries = _Tries(pace, policy, breaker, takes_turns=takes_turns)
     while True:
         breaker.check(tries.calls, tries.tokens)
-        async with pace.slot() as slot:
+        async with breaker.outage.turn(breaker.rest) as is_probe:
             breaker.check(tries.calls, tries.tokens)
-            tries.begin()
-            try:
-                result = await make()
-            except ProviderError as error:
-                failure = error
-                if _is_throttled(error) and not _asks_too_much(error, policy):
-                    slot.throttled(error.retry_after_s)
-            else:
-                slot.succeeded()
-                breaker.succeeded()
-                return result
-        wait_s = tries.failed(failure, draw())
+            async with pace.slot() as slot:
+                breaker.check(tries.calls, tries.tokens)
+                if breaker.outage.is_paused and not is_probe:
+                    continue  # The pause began while this call waited for its slot.
+                tries.begin()
+                try:
+                    result = await make()
+                except ProviderError as error:
+                    failure = error
+                    if _is_throttled(error) and not _asks_too_much(error, policy):
+                        slot.throttled(error.retry_after_s)
+                else:
+                    slot.succeeded()
+                    breaker.succeeded()
+                    return result
+            wait_s = tries.failed(failure, draw())
         if on_failed is not None:
             on_failed(failure)
-        if wait_s:
+        if wait_s and not breaker.outage.is_paused:
             await breaker.rest(wait_s)
 
 
 class _Tries:
     """How often one call was made, and what that took."""
 
-    def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker) -> None:
+    def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
         self.calls = 0
         self.tokens = NO_TOKENS
         self._pace = pace
@@ -180,6 +208,10 @@ class _Tries:
         self._took_s = 0.0
         self._began_at = 0.0
         self._heard: int | None = None
+        self._takes_turns = takes_turns
+        self._was_paused = False
+        self._successes: int | None = None
+        """Of all calls, when this one first failed."""
 
     def begin(self) -> None:
         """Take in that a try begins."""
@@ -188,22 +220,45 @@ class _Tries:
 
     def failed(self, error: ProviderError, draw: float) -> float:
         """Take in how a try ended; returns how long to wait before the next, or raises the error to end with."""
-        policy, breaker = self._policy, self._breaker
+        policy, breaker, outage = self._policy, self._breaker, self._breaker.outage
+        if self._was_paused and not outage.is_paused:
+            # What failed in an outage says nothing of the call.
+            self._failures, self._took_s, self._successes = 0, 0.0, None
         self.tokens = self.tokens.plus(taken(error))
         self._failures += not _is_throttled(error)
+        if self._successes is None:
+            self._successes = outage.successes
+        is_unserved = self._successes == outage.successes
         wait_s = _wait_s(error, self.calls, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
-        end = self._end(error)
-        raised = error if end is None else renewed(error, f"{error.error.message}{end}", self.calls, self.tokens)
         if error.is_final or _asks_too_much(error, policy) or self._is_unreachable(error):
-            breaker.trip(raised)
-        elif error.error.retry != "no":
-            self._heard = breaker.failed(raised, self._heard)
+            breaker.trip(self._raised(error, self._end(error) or ""))
+        elif error.error.code == THROTTLED:
+            self._heard = breaker.rejected(error, self._heard)
+            if self._pace.starved_s > policy.max_s:
+                breaker.trip(self._raised(error, self._end(error) or ""))
+        elif error.error.code == "provider.bad_request":
+            outage.succeeded()  # Something is there and reads what it is sent.
+        elif is_unserved:
+            breaker.failed(error, id(self))
+        may_be_outage = error.error.code in SIGNS and error.error.retry != "no"
+        self._was_paused = outage.is_paused and may_be_outage
+        end = self._end(error)
         if breaker.error is not None:
             self._pace.open_wide()
+            # It is not the call's own fault: its error is that of all.
+            if self._was_paused:
+                breaker.check(self.calls, self.tokens)
+        elif self._was_paused:
+            end = "" if self._takes_turns else None
         if end is not None:
+            raised = self._raised(error, end)
+            raised.is_unserved = self._takes_turns and is_unserved and may_be_outage and breaker.error is None
             raise raised from error
         return wait_s
+
+    def _raised(self, error: ProviderError, end: str) -> ProviderError:
+        return renewed(error, f"{error.error.message}{end}", self.calls, self.tokens)
 
     def _end(self, error: ProviderError) -> str | None:
         """What to add to the message of the last error; None where another try may help."""

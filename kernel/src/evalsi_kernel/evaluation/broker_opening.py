@@ -63,14 +63,14 @@ async def open_broker(
             connectors.append(made)
             pace = Pace(model.max_in_flight, on_wait=on_note)
             if role == EMBED:
-                embedder = Embedder(model, made, Caller(model, budget, prices, pace), cache)
+                embedder = Embedder(model, made, Caller(model, budget, prices, pace, on_note=on_note), cache)
             elif settings.batch:
                 batched = _with_batches(made)
                 caller = Caller(model, budget, prices, None, batched.batch_price_factor)
                 batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note, extensions)
                 judges[role] = Judge(model, made, caller, cache, batches)
             else:
-                judges[role] = Judge(model, made, Caller(model, budget, prices, pace), cache)
+                judges[role] = Judge(model, made, Caller(model, budget, prices, pace, on_note=on_note), cache)
         replies = _reply_log(folder) if keep_replies else None
     except BaseException:
         for judge in judges.values():

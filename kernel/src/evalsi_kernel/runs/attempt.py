@@ -75,6 +75,7 @@ class Attempt:
             progress,
             is_bounded=prepared.spec.budget.is_of_target,
             halt=halt,
+            served=next(progress.served(order), None),
             is_in_vain=lambda: scorers.broker is not None and scorers.broker.is_in_trouble,
             on_answer=self._take_answer,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from evalsi_kernel.errors import UsageError
+from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.runs.event_log import EventLog
 from evalsi_kernel.runs.history import History
 from evalsi_kernel.runs.progress import Progress
@@ -57,6 +57,12 @@ def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
         begun = _opened(last, items, again=again)
         try:
             begun.history.mend()
+            if begun.history.begun is None and not begun.progress.is_empty:
+                raise ConfigError(
+                    f"The log of {last.id} is damaged where it says what the run was begun with.",
+                    "Begin a new run with --fresh.",
+                    code="run.log",
+                )
             if begun.history.begun is None:
                 return _began(request, begun, inputs)
             if again or not begun.history.is_over:

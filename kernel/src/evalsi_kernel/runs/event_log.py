@@ -1,13 +1,14 @@
 """The log of a run: what was generated and scored, item by item, appended as it comes and never changed.
 
-What was appended survives the end of the process, however it ends. A frame that is cut or damaged ends the log, and is
-cut off before anything is appended. It must not know what an item is worth.
+What was appended survives the end of the process, however it ends. A damaged frame is skipped; the reader goes on at
+the next whole one. Damage after which no whole frame follows, such as a frame that was being written, is cut off.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ NOTE, GENERATED, SCORED, REPLY = 0, 1, 2, 3
 _HEAD = struct.Struct(">IIBBI")
 """Length of the body, CRC-32 of all that follows it, kind, flag, item."""
 _CHECKED_FROM = 8
+_MAY_BEGIN = re.compile(rb"(?=[\x00-\x1f][\s\S]{7}[\x00-\x03][\x00\x01])")
+"""Where a head may begin: a length below 512 MiB, then after its rest and the checksum a kind and a flag."""
 _READ_BYTES = 1024
 """Most frames are shorter, so that they are read in one go."""
 
@@ -39,7 +42,8 @@ class EventLog:
         path: of the file; it is made where there is none.
 
     Attributes:
-        dropped_bytes: how many of the file's last bytes were no whole frame, once `events` has come to them.
+        dropped_bytes: how many of the file's last bytes were no whole frame and were cut off by `events`.
+        damaged: offset and size in bytes of each damaged place between whole frames, as `events` last found them.
 
     Raises:
         ConfigError: `run.log`; the file is no log, or of another version.
@@ -49,6 +53,7 @@ class EventLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.dropped_bytes = 0
+        self.damaged: list[tuple[int, int]] = []
         with told_of(path, MEND):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self._end = os.fstat(self._file).st_size
@@ -61,8 +66,9 @@ class EventLog:
             raise ConfigError(f"{path} is no log of a run of this version.", "Begin anew with --fresh.", code="run.log")
 
     def events(self) -> Iterator[Event]:
-        """Every whole frame from the first on; where one is cut or damaged, the log is cut there."""
+        """Yield every whole frame from the first on; what follows the last one is cut off."""
         size, at = self._end, len(MAGIC)
+        self.damaged = []
         if size > at:
             with mmap.mmap(self._file, size, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
                 head_size, unpack, crc32 = _HEAD.size, _HEAD.unpack_from, zlib.crc32
@@ -70,7 +76,12 @@ class EventLog:
                     length, crc, kind, flag, item = unpack(data, at)
                     end = at + head_size + length
                     if end > size or crc32(view[at + _CHECKED_FROM : end]) != crc:
-                        break
+                        found = _next_whole(data, view, at, size)
+                        if found is None:
+                            break
+                        self.damaged.append((at, found - at))
+                        at = found
+                        continue
                     yield at, kind, flag != 0, item
                     at = end
         if at < size:
@@ -107,3 +118,23 @@ class EventLog:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+
+
+def _next_whole(data: mmap.mmap, view: memoryview, at: int, size: int) -> int | None:
+    """The offset of the first whole frame after a damaged one; None where none follows."""
+    if at + _HEAD.size <= size:
+        # First where the damaged frame says that it ends: nothing inside its body is taken for a frame.
+        end: int = at + _HEAD.size + _HEAD.unpack_from(data, at)[0]
+        if _is_whole(data, view, end, size):
+            return end
+    places = (found.start() for found in _MAY_BEGIN.finditer(view, at + 1))
+    return next((place for place in places if _is_whole(data, view, place, size)), None)
+
+
+def _is_whole(data: mmap.mmap, view: memoryview, at: int, size: int) -> bool:
+    if at + _HEAD.size > size:
+        return False
+    length, crc, kind, flag, _ = _HEAD.unpack_from(data, at)
+    end = at + _HEAD.size + length
+    is_known = kind <= REPLY and flag <= 1 and end <= size
+    return is_known and zlib.crc32(view[at + _CHECKED_FROM : end]) == crc

@@ -43,6 +43,9 @@ def folded(
     """
     for failure in progress.replaced():
         usage.add(failure)
+    for note in progress.notes:
+        if note["note"] == "check":
+            usage.add(note["answer"])
     if broker is not None:
         broker.ledger = Ledger()
         for session, entry in chain.from_iterable(map(entries_of, progress.notes)):

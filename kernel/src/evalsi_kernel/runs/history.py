@@ -38,7 +38,10 @@ class History:
     @property
     def begun(self) -> Mapping[str, Any] | None:
         """What the run was begun with; None where it was not begun yet."""
-        return next((note for note in self._progress.notes if note["note"] == "run"), None)
+        notes = self._progress.notes
+        begun = next((note for note in notes if note["note"] == "run"), None)
+        # Each attempt repeats it, for a log whose first frame is damaged.
+        return begun or next((note["run"] for note in notes if note["note"] == "attempt" and note.get("run")), None)
 
     @property
     def is_over(self) -> bool:
@@ -58,7 +61,7 @@ class History:
 
     def attempt(self, kept: int) -> None:
         """Write down that it is worked on, with so many items done before."""
-        self._progress.note(note="attempt", at=now(), kept=kept, process=os.getpid())
+        self._progress.note(note="attempt", at=now(), kept=kept, process=os.getpid(), run=self.begun)
 
     def enter(self, state: State, **about: Any) -> None:
         """Write down a change of state."""

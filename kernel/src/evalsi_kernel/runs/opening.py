@@ -86,7 +86,8 @@ def caller_of(
     model, *others = [
         ModelSettings(model, provider) for provider, model in ((target.provider, target.model), *fallbacks_of(target))
     ]
-    return Caller(model, budget, prices, Pace(at_once, on_wait=listener.on_note), others=others)
+    pace = Pace(at_once, on_wait=listener.on_note)
+    return Caller(model, budget, prices, pace, others=others, on_note=listener.on_note, takes_turns=True)
 
 
 def check_budget(target: Target, request: RunRequest, records: RecordStore) -> None:

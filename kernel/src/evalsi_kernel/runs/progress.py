@@ -6,7 +6,7 @@ It must not know what was generated or scored.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from evalsi_kernel.runs.event_log import GENERATED, NOTE, REPLY, SCORED, EventLog
@@ -44,14 +44,34 @@ class Progress:
                 self.notes.append(log.read(offset))
             elif kind == REPLY:
                 self._replies.append(offset)
+        if log.damaged:
+            self._void_scores_without_answer()
+
+    def _void_scores_without_answer(self) -> None:
+        """Have items done again whose answer was in a damaged frame: their scores alone are no result."""
+        for item, offset in enumerate(self._scored):
+            if offset and not self._generated[item]:
+                self.failed -= bool(self._failed[item])
+                self._scored[item], self._failed[item] = 0, 0
+                self.done -= 1
 
     def __len__(self) -> int:
         return len(self._generated)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was generated."""
+        return not any(self._generated)
+
+    @property
     def dropped_bytes(self) -> int:
         """How much of the log's end was of no use, since a frame there is cut or damaged."""
         return self._log.dropped_bytes
+
+    @property
+    def damaged(self) -> Sequence[tuple[int, int]]:
+        """Offset and size in bytes of each damaged place in the log."""
+        return self._log.damaged
 
     def note(self, **what: Any) -> None:
         """Write down something of the run itself, and have the disk hold all until here."""
@@ -78,6 +98,12 @@ class Progress:
         generated, failed = self._generated, self._failed
         for item in order:
             if not generated[item] or (again and failed[item] & _GENERATION_FAILED):
+                yield item
+
+    def served(self, order: Iterable[int]) -> Iterator[int]:
+        """Of these items those that the target answered."""
+        for item in order:
+            if self._generated[item] and not self._failed[item] & _GENERATION_FAILED:
                 yield item
 
     def to_score(self, order: Iterable[int], *, again: bool) -> Iterator[int]:
@@ -137,6 +163,8 @@ class Progress:
             self._generated[item], self._scored[item] = offset, 0
             self._failed[item] = _GENERATION_FAILED if failed else 0
             self.done += failed - was_done
+        elif before == _GENERATION_FAILED:
+            return  # It is of a later answer, whose frame is damaged.
         else:
             self._scored[item] = offset
             self._failed[item] = _SCORING_FAILED if failed else 0

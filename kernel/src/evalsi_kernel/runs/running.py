@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
 
 ORDER_SEED = 0
+_MOST_PLACES = 5
 
 
 class Running:
@@ -161,6 +162,9 @@ class Running:
         name, items = self._begun.folder.id, len(progress)
         if progress.dropped_bytes:
             on_note(f"{name}: the last {progress.dropped_bytes:,} bytes of its log were damaged and are dropped")
+        if progress.damaged:
+            places = ", ".join(f"{size:,} bytes at {at:,}" for at, size in progress.damaged[:_MOST_PLACES])
+            on_note(f"{name}: its log is damaged ({places}); what was there is done again, and all else is kept")
         if self._begun.history.attempts > 1:
             again = f", {progress.failed:,} of them once more" if self._prepared.request.retry_errors else ""
             on_note(f"{name}: {kept:,} of {items:,} kept, {items - kept:,} to go{again}")
@@ -171,6 +175,9 @@ class Running:
         if self._prepared.spec.budget.is_of_target:
             for answer in self._begun.progress.all_generated():
                 usage.add(answer)
+            for note in self._begun.progress.notes:
+                if note["note"] == "check":
+                    usage.add(note["answer"])
         return usage.spent()
 
     def _models(self) -> BrokerSettings | None:
@@ -252,4 +259,5 @@ class Running:
 
 
 def _as_error(error: WireError) -> EvalsiError:
-    return EvalsiError(error.message, error.mend, code=error.code)
+    goes_on = "" if "same command" in error.mend else " The same command then goes on with what is open."
+    return EvalsiError(error.message, f"{error.mend}{goes_on}".strip(), code=error.code)

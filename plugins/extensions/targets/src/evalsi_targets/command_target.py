@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,10 @@ from .template import as_text, filled, plain, value_at
 
 MAX_OUTPUT_BYTES = 32 * 2**20
 _SHOWN_CHARS = 60
+
+
+_TEMPORARY = (os.EX_UNAVAILABLE, os.EX_TEMPFAIL)
+"""Exit codes 69 and 75 of sysexits.h: a service is not there, or another try may help."""
 
 
 class Command:
@@ -120,6 +125,9 @@ class CommandPerRecord(Command):
                 f"{self.whose} wrote more than {MAX_OUTPUT_BYTES // 2**20} MiB, which is not read on.",
                 "Have it write less.",
             )
+        if code in _TEMPORARY:
+            message = f"{self.whose} {ending(code)}, a temporary failure.{_said(child)}"
+            raise ProviderError("provider.failed", message, "See what the command needs.", retry="later")
         if code != 0:
             raise ProviderError("target.failed", f"{self.whose} {ending(code)}.{_said(child)}", "Mend the command.")
         return b"".join(output.parts)

@@ -112,6 +112,8 @@ def _raised(whose: str, error: Mapping[str, Any]) -> ProviderError:
         return ProviderError("provider.rate_limited", message, mend, retry="later", retry_after_s=wait_s)
     if status >= _SERVER_ERROR:
         return ProviderError("provider.failed", message, mend, retry="later")
+    if error.get("unreachable"):
+        return ProviderError("provider.connection", message, mend, retry="later")
     return ProviderError("target.failed", message, mend)
 
 

@@ -13,6 +13,7 @@ import inspect
 import io
 import json
 import os
+import socket
 import sys
 import threading
 import traceback
@@ -119,6 +120,18 @@ def load(name: str) -> Function:
     return Function(value)
 
 
+def _is_unreachable(error: BaseException) -> bool:
+    """Whether an exception comes from a connection that could not be made or was lost."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        if isinstance(one, ConnectionError | socket.gaierror):
+            return True
+        seen.add(id(one))
+        one = one.__cause__ or one.__context__
+    return False
+
+
 class Failures:
     """Tells what the function raises: to the run each time, to whoever reads stderr once for each place."""
 
@@ -133,6 +146,8 @@ class Failures:
         """
         self._show(error)
         answer: dict[str, Any] = {"type": type(error).__name__, "message": str(error)[:MOST_CHARS]}
+        if _is_unreachable(error):
+            answer["unreachable"] = True
         # Whatever a stranger's object does where it is asked for these, the exception itself is told.
         with contextlib.suppress(Exception):
             response: Any = getattr(error, "response", None)
