@@ -136,5 +136,5 @@ def _is_whole(data: mmap.mmap, view: memoryview, at: int, size: int) -> bool:
         return False
     length, crc, kind, flag, _ = _HEAD.unpack_from(data, at)
     end = at + _HEAD.size + length
-    is_known = kind <= REPLY and flag <= 1 and end <= size
+    is_known: bool = kind <= REPLY and flag <= 1 and end <= size
     return is_known and zlib.crc32(view[at + _CHECKED_FROM : end]) == crc
