@@ -15,6 +15,7 @@ from evalsi.host import Host
 from evalsi.judging import AskError, Completion, Question
 from evalsi.loading import from_objects
 from evalsi.model_settings import BUDGET, MODEL
+from evalsi.python_words import in_python, python_words, result_in_python
 from evalsi.record import Record
 from evalsi_protocol.channels import Channel
 
@@ -56,7 +57,7 @@ class Result:
     @property
     def findings(self) -> tuple[str, ...]:
         """What else should be known, such as an evaluator that skipped every record; empty when all is well."""
-        return tuple(str(finding) for finding in self._evaluation.findings)
+        return tuple(in_python(str(finding)) for finding in self._evaluation.findings)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class Result:
     def _spooled(self, what: str) -> Iterator[dict[str, Any]]:
         spool = self._evaluation.spool
         assert spool is not None  # evaluate() always keeps the results.
-        return spool.results() if what == "results" else spool.records()
+        return map(result_in_python, spool.results()) if what == "results" else spool.records()
 
     def __repr__(self) -> str:
         return f"<evalsi result: {self.status}>\n{self.table()}"
@@ -176,23 +177,24 @@ def evaluate(
         EvalsiError: a sentence with a mend; when the data broke on the way, `details["result"]` is what was scored.
     """
     make_request = _request_of_the_kernel()
-    wanted, local = _wanted(evaluators)
-    request = make_request(
-        data=_data(data),
-        evaluators=wanted,
-        params=params or {},
-        mapping=_mapping(mapping or {}),
-        limit=limit,
-        concurrency=concurrency,
-        record_timeout_s=record_timeout_s,
-        cluster_by=cluster_by,
-        confidence=confidence,
-        ci=ci,
-        models=_models(judge, embed, batch=batch, cache=cache, budget=budget or {}, prices=prices),
-        output=None if output is None else Path(output),
-        keep_results=True,
-    )
-    return _run(request, local, quiet=quiet)
+    with python_words():
+        wanted, local = _wanted(evaluators)
+        request = make_request(
+            data=_data(data),
+            evaluators=wanted,
+            params=params or {},
+            mapping=_mapping(mapping or {}),
+            limit=limit,
+            concurrency=concurrency,
+            record_timeout_s=record_timeout_s,
+            cluster_by=cluster_by,
+            confidence=confidence,
+            ci=ci,
+            models=_models(judge, embed, batch=batch, cache=cache, budget=budget or {}, prices=prices),
+            output=None if output is None else Path(output),
+            keep_results=True,
+        )
+        return _run(request, local, quiet=quiet)
 
 
 def complete(
@@ -226,10 +228,11 @@ def complete(
     _request_of_the_kernel()
     from evalsi_kernel.supervision.event_loop import run_in_loop
 
-    settings = _models(model, None, batch=False, cache=cache, budget=budget or {}, prices=prices)
-    assert settings is not None  # There is a model.
-    on_note = (lambda _note: None) if quiet else _print_note
-    return run_in_loop(lambda: _completed(settings, questions, on_note))
+    with python_words("model"):
+        settings = _models(model, None, batch=False, cache=cache, budget=budget or {}, prices=prices)
+        assert settings is not None  # There is a model.
+        on_note = (lambda _note: None) if quiet else _print_note
+        return run_in_loop(lambda: _completed(settings, questions, on_note))
 
 
 async def _completed(
@@ -276,7 +279,9 @@ async def _completion(judge: Judge, ask: Ask, key: JudgeKey) -> Completion | Ask
         found: Resolved = await judge.resolve(ask, key)
     except Unresolved as failure:
         if failure.reply is None or failure.error.code not in _NO_VERDICT or ask.schema is not None:
-            return AskError(failure.error)
+            error = failure.error
+            words = {"message": in_python(error.message, "model"), "mend": in_python(error.mend, "model")}
+            return AskError(error._replace(**words))
         reply, spent, cached = failure.reply, failure.spent, False
     else:
         reply, spent, cached = found.reply, found.spent, found.cached
@@ -317,7 +322,7 @@ def _run(request: Request, local: LocalPack | None, *, quiet: bool) -> Result:
 
 
 def _print_note(note: str) -> None:
-    print(note, file=sys.stderr)
+    print(in_python(note), file=sys.stderr)
 
 
 def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:

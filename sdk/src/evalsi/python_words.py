@@ -1,0 +1,95 @@
+"""The kernel's sentences as a caller from Python reads them: its hints name flags, which Python knows as arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+_ARGUMENTS = {
+    "map": "mapping",
+    "param": "params",
+    "data": "data",
+    "evaluators": "evaluators",
+    "limit": "limit",
+    "concurrency": "concurrency",
+    "record-timeout": "record_timeout_s",
+    "cluster-by": "cluster_by",
+    "confidence": "confidence",
+    "ci": "ci",
+    "output": "output",
+    "quiet": "quiet",
+    "prices": "prices",
+    "no-cache": "cache=False",
+    "judge-prices": "prices",
+    "judge-batch": "batch",
+    "judge-budget-usd": 'budget["usd"]',
+    "judge-budget-tokens": 'budget["tokens"]',
+}
+_KEYS = {"timeout": "timeout_s"}
+_COMMAND = re.compile(r"(`[^`]*`)")
+_MAP = re.compile(r"--map ([\w.-]+)=([\w-]+(?:\.[\w-]+)*)")
+_PARAM = re.compile(r"--param ([\w./:-]+)\.([\w-]+)=(.+?)(?=[.,;]?(?:\s|$))")
+_MODEL = re.compile(r"--(judge|embed)-model MODEL")
+_OF_MODEL = re.compile(r"--(judge|embed)-([a-z-]+)")
+_FLAG = re.compile(rf"--({'|'.join(sorted(_ARGUMENTS, key=len, reverse=True))})(?![\w-])")
+
+
+def in_python(text: str, judge: str = "judge") -> str:
+    """Return a sentence with the arguments of `evaluate` in place of flags; commands in backticks stay.
+
+    Args:
+        text: the sentence.
+        judge: the argument that names the judge.
+    """
+    if "--" not in text and "name=evaluator" not in text:
+        return text
+    return "".join(
+        part if part.startswith("`evalsi") else _translated(part, judge) for part in _COMMAND.split(text) if part
+    )
+
+
+@contextmanager
+def python_words(judge: str = "judge") -> Iterator[None]:
+    """Translate the sentences of an `EvalsiError` that leaves the block."""
+    from evalsi_kernel.errors import EvalsiError
+
+    try:
+        yield
+    except EvalsiError as error:
+        error.message, error.mend = in_python(error.message, judge), in_python(error.mend, judge)
+        error.args = (error.message,)
+        raise
+
+
+def result_in_python(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with the sentences of its errors translated."""
+    if result.get("outcome") == "error":
+        reason = in_python(str(result.get("reason", "")))
+        return result | {"reason": reason, "error": _error(result["error"])}
+    if "score_errors" in result:
+        return result | {"score_errors": [_error(one) for one in result["score_errors"]]}
+    return result
+
+
+def _error(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {**error, "message": in_python(error["message"]), "mend": in_python(error["mend"])}
+
+
+def _translated(text: str, judge: str) -> str:
+    def named(role: str) -> str:
+        return judge if role == "judge" else role
+
+    def key(match: re.Match[str]) -> str:
+        role, word = match[1], match[2]
+        if word == "model":
+            return named(role)
+        return f'{named(role)}["{_KEYS.get(word, word.replace("-", "_"))}"]'
+
+    text = _MAP.sub(r'mapping={"\1": "\2"}', text)
+    text = _PARAM.sub(r'params={"\1": {"\2": \3}}', text)
+    text = _MODEL.sub(lambda match: f'{named(match[1])}="MODEL"', text)
+    text = _FLAG.sub(lambda match: _ARGUMENTS[match[1]], text)
+    text = _OF_MODEL.sub(key, text)
+    return text.replace("name=evaluator", '{"ref": evaluator, "name": name}')
