@@ -132,6 +132,31 @@ def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
     assert (summary.n, summary.mean) == (1, 4.0)
 
 
+def test_j3_an_empty_reply_is_asked_for_once_more() -> None:
+    with Provider(in_order(Answer("", finish="stop"), GOOD)) as provider:
+        result = judged(provider, rows("one"))
+        assert provider.calls == 2
+        assert provider.requests[1].prompt == provider.requests[0].prompt
+    (summary,) = result.summaries
+    assert (summary.n, summary.mean, summary.errors) == (1, 4.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "asked"),
+    [
+        ("I'm sorry, but I can't assist with that.", "judge.refused", 1),
+        (Answer("", finish="stop"), "judge.empty", 2),
+        ("I like it.", "judge.unparsable", 2),
+    ],
+)
+def test_j3_how_often_a_reply_that_is_no_answer_is_asked_for(reply: Any, code: str, asked: int) -> None:
+    with Provider(fixed(reply)) as provider:
+        result = judged(provider, rows("one"))
+        assert provider.calls == asked
+    (one,) = result.results
+    assert one["error"]["code"] == code
+
+
 @pytest.mark.parametrize(
     ("reply", "code"),
     [

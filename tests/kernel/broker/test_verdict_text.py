@@ -226,7 +226,13 @@ def test_a_reply_that_is_not_one_number_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["json_schema", "json_object"])
-@pytest.mark.parametrize("text", ["4", '"4"', "Score: 4", "It is near.\nScore: 4"])
+@pytest.mark.parametrize("text", ["4", '"4"', "Score: 4", "score: 4/5", "```\n4\n```"])
+def test_j2_where_json_was_asked_for_a_plain_verdict_counts_as_the_whole_reply(text: str, form: Any) -> None:
+    assert parse_verdict(text, SCORED, form, "stop")["score"] == 4
+
+
+@pytest.mark.parametrize("form", ["json_schema", "json_object"])
+@pytest.mark.parametrize("text", ["It is near.\nScore: 4", "4\n4", "Score: 4 of 10"])
 def test_where_json_was_asked_for_plain_text_is_none(text: str, form: Any) -> None:
     with pytest.raises(VerdictError) as caught:
         parse_verdict(text, SCORED, form, "stop")

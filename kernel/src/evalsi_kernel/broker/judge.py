@@ -110,9 +110,10 @@ class Judge:
         try:
             value = _value(ask, reply)
         except VerdictError as problem:
-            if problem.error.code != "judge.unparsable":
+            second = self._second_ask(ask, reply, problem)
+            if second is None:
                 raise Unresolved(problem.error, key, spent, reply) from problem
-            reply, spent = await self._call(repair_ask(ask, reply.text, problem.error.message), key, spent, reply)
+            reply, spent = await self._call(second, key, spent, reply)
             try:
                 value = _value(ask, reply)
             except VerdictError as again:
@@ -120,6 +121,15 @@ class Judge:
         if self._cache is not None:
             self._cache.put(key, reply)
         return Resolved(key, reply, value, spent, cached=False)
+
+    def _second_ask(self, ask: Ask, reply: Reply, problem: VerdictError) -> Ask | None:
+        """Return what to ask after a reply that is no answer; None where asking again would not help."""
+        if problem.code == "judge.empty" and self.batches is None:
+            return ask
+        # A batch knows its questions by their content, so that the same one would bring the same reply.
+        if problem.code in ("judge.empty", "judge.unparsable") and ask.schema is not None:
+            return repair_ask(ask, reply.text, problem.message)
+        return None
 
     async def _call(self, ask: Ask, key: JudgeKey, before: Spent, last: Reply | None = None) -> tuple[Reply, Spent]:
         """One reply, with what has been spent on the question until then; `last` is the reply that was none."""

@@ -20,7 +20,12 @@ _MARKS = " \t\r*_`#"
 _QUOTES = "\"'“”„«»"
 _UNFOLDED = re.compile(r"[\s*_`#]+")
 _NAMED = re.compile(r"[ \t]*(?:[-*+#][ \t*_#]*)?(?P<name>[^\W\d_][\w -]{0,40}?)[ \t*_`]*[:=：](?P<rest>.*)")
-_NUMBER = re.compile(r"(?P<number>-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?)(?:\s?(?:/|out of)\s?(?P<most>\d{1,30}))?")
+_NUMBER = re.compile(
+    r"(?P<number>-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?)"
+    r"(?:\s?(?:/|(?:out )?of(?: (?:a|the) (?:possible|maximum|total|max)(?: of)?)?)\s?(?P<most>\d{1,30}(?:\.0{1,30})?)"
+    r"(?: points?)?)?",
+    re.IGNORECASE,
+)
 # After a value: nothing, or a full stop, or the next name of the same line.
 _OVER = re.compile(r"[ \t*_`\"'”»]*(?:\.?\s*\Z|[,;|.][ \t*_]*[^\W\d_][\w -]{0,40}?[ \t*_`]*[:=：])")
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
@@ -58,7 +63,7 @@ def plain_verdict(text: str, schema: Mapping[str, Any], shown: Sequence[str] = (
     Raises:
         Unclear: a property is named with a value that is none, or with two.
     """
-    properties = list(_properties(schema))
+    properties = list(properties_of(schema))
     whole = _whole(text, properties)
     if whole:
         return _with_reason(whole, properties, text)
@@ -97,7 +102,8 @@ def holds_of(schema: Mapping[str, Any]) -> str:
     return "truth" if kinds == {"boolean"} else "text" if kinds == {"string"} else ""
 
 
-def _properties(schema: Mapping[str, Any]) -> Iterator[Property]:
+def properties_of(schema: Mapping[str, Any]) -> Iterator[Property]:
+    """Yield the properties that plain text can give."""
     for name, part in schema.get("properties", {}).items():
         if holds := holds_of(part):
             yield Property(name, holds, part)

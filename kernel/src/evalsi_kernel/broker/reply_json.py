@@ -30,10 +30,12 @@ class NoJson(ValueError):
 
 
 class Placed(NamedTuple):
-    """An object in prose, and whether it stands on lines of its own, as what is quoted in a sentence does not."""
+    """An object in prose, where it stands, and whether it has lines of its own, as what a sentence quotes does not."""
 
     value: dict[str, Any]
     alone: bool
+    start: int = 0
+    end: int = 0
 
 
 def strict_json(text: str) -> Any:
@@ -84,10 +86,10 @@ def objects_in(text: str) -> list[Placed]:
             value = strict_json(text[start:end])
         except NoJson:
             continue
-        placed = Placed(value, _is_alone(text, start, end))
+        placed = Placed(value, _is_alone(text, start, end), start, end)
         for index, known in enumerate(found):
             if same(known.value, value):
-                found[index] = Placed(value, known.alone or placed.alone)
+                found[index] = known._replace(alone=known.alone or placed.alone)
                 break
         else:
             found.append(placed)

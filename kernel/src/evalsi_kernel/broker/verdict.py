@@ -1,6 +1,6 @@
-"""What a judge's reply says: the value that fits the schema, read from the whole reply and from nothing that it quotes.
+"""Read a judge's reply: the value that fits the schema, from the whole reply and from nothing that it quotes.
 
-A reply that gives none is an error and never a guess. It must not know who asked, nor how.
+A reply that gives no value is an error and never a guess.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 from evalsi_kernel.broker.ask import Ask, Finish, Form
 from evalsi_kernel.broker.by_content import once_by_content
 from evalsi_kernel.broker.plain_verdict import Unclear, folded, holds_of, plain_verdict
+from evalsi_kernel.broker.refusal import is_refusal
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
+from evalsi_kernel.broker.stated_verdict import contradicts
 from evalsi_kernel.checking.param_schema import params_schema_problems
 from evalsi_kernel.checking.problems import told
 from evalsi_kernel.checking.value_schema import MAX_DEPTH, same, types_of, value_problems
@@ -25,6 +27,13 @@ MAX_REPLY_CHARS = 1_000_000
 MAX_QUOTED_CHARS = 4_000
 """So much of a bad reply is shown to the judge again."""
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300})(?P<fraction>(?:\.\d{1,300})?(?:[eE][+-]?\d{1,4})?)")
+_BLANKS = {
+    **dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\u2061\u2062\u2063\ufeff\u00ad\u180e"), None),
+    **dict.fromkeys(
+        map(ord, "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))), " "
+    ),
+}
+"""What is seen as a blank, or not at all, and is none to JSON."""
 _THINK_OPENS, _THINK_CLOSES = "<think>", "</think>"
 
 
@@ -81,11 +90,11 @@ def parse_verdict(
         VerdictError: "judge.refused", "judge.truncated", "judge.empty" or "judge.unparsable".
     """
     if finish == "refusal":
-        raise VerdictError("judge.refused", "The judge refused to answer.")
+        raise _refused()
     if finish == "length":
         mend = "Let it take more tokens: --judge-max-tokens."
         raise VerdictError("judge.truncated", "The judge's reply was cut off at its most tokens.", mend)
-    if not text.strip("\ufeff \t\r\n"):
+    if not text.translate(_BLANKS).strip():
         raise VerdictError("judge.empty", "The judge's reply is empty.")
     if schema is None:
         return None
@@ -93,12 +102,33 @@ def parse_verdict(
         raise _unparsable(f"it has {len(text):,} characters; at most {MAX_REPLY_CHARS:,} are read")
     said = _without_thoughts(text)
     try:
+        return _value_in(said, schema, form, shown)
+    except VerdictError as problem:
+        if is_refusal(said):
+            raise _refused() from None
+        spaced = said.translate(_BLANKS)
+        if spaced == said:
+            raise problem from None
+    # Only where it is needed: the texts within the reply lose their own unusual blanks by it.
+    return _value_in(spaced, schema, form, [_spaced(message) for message in shown])
+
+
+def _refused() -> VerdictError:
+    return VerdictError("judge.refused", "The judge refused to answer.")
+
+
+def _value_in(said: str, schema: Mapping[str, Any], form: Form, shown: Sequence[Mapping[str, str]]) -> Any:
+    try:
         value = strict_json(without_fence(said))
     except NoJson as problem:
         return _fitting(schema, _in_prose(said, schema, form, shown, problem))
-    if form == "text" and not isinstance(value, dict | list):
+    if not isinstance(value, dict | list):
         value = _plain(said, schema, shown) or value
     return _fitting(schema, value)
+
+
+def _spaced(message: Mapping[str, str]) -> Mapping[str, str]:
+    return {**message, "content": message["content"].translate(_BLANKS)}
 
 
 def repair_ask(ask: Ask, text: str, problem: str) -> Ask:
@@ -140,11 +170,15 @@ def _in_prose(
         raise _unparsable(str(too_many)) from None
     if len(objects) > 1:
         raise _unparsable("two different JSON objects stand in it")
-    plain = _plain(text, schema, shown) if form == "text" else {}
+    # Where JSON was asked for, a plain verdict counts only where it is the whole reply.
+    is_plain = form == "text" or "\n" not in without_fence(text)
+    plain = _plain(text, schema, shown) if is_plain else {}
     for found in objects:
         if found.alone and not _is_quoted(found.value, shown):
-            if not _agree(found.value, plain, schema):
-                raise _unparsable("its JSON object and its lines say different things")
+            folded_shown = [folded(message["content"]) for message in shown]
+            prose = text[: found.start].translate(_BLANKS), text[found.end :].translate(_BLANKS)
+            if not _agree(found.value, plain, schema) or contradicts(found.value, *prose, schema, folded_shown):
+                raise _unparsable("its JSON object and its words say different things")
             return found.value
     if plain:
         return plain

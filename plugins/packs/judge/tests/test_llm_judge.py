@@ -18,11 +18,11 @@ WHOLE: dict[str, Any] = {"input": "When?", "output": "At seven.", "reference": "
 EACH = pytest.mark.parametrize("rubric", list(BUILT_IN))
 
 
-def grade(score: int, reason: str = "It is near.") -> dict[str, Any]:
+def grade(score: float, reason: str = "It is near.") -> dict[str, Any]:
     return {"reason": reason, "score": score}
 
 
-def graded(score: int, record: Record = RECORD, **params: Any) -> Outcome:
+def graded(score: float, record: Record = RECORD, **params: Any) -> Outcome:
     return Bench(judge=[grade(score)]).score(LlmJudge, record, **params)
 
 
@@ -61,6 +61,17 @@ def test_the_scale_may_be_any_two_whole_numbers(scale: list[int], score: int, va
     question = asked(RECORD, scale=scale)
     assert f"from {scale[0]} to {scale[1]}" in question.messages[0]["content"]
     assert f"from {scale[0]} to {scale[1]}." in question.messages[1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "value"),
+    [([0.0, 1.0], 0.7, 0.7), ([0.0, 1.0], 1, 1.0), ([1.0, 5.0], 4.5, 0.875), ([0, 1.0], 0.25, 0.25)],
+)
+def test_j2_a_scale_with_decimals_takes_grades_with_decimals(scale: list[float], score: float, value: float) -> None:
+    assert graded(score, scale=scale).value == value
+    question = asked(RECORD, scale=scale)
+    assert question.schema["properties"]["score"]["type"] == "number"
+    assert f"from {scale[0]:g} to {scale[1]:g}" in question.messages[0]["content"]
 
 
 def test_a_score_says_what_it_rests_on() -> None:

@@ -41,7 +41,12 @@ class LlmJudge:
             ),
         ] = CORRECTNESS.name,
         scale: Annotated[
-            tuple[int, ...], Param(description="the least and the greatest grade that the judge may give", min_length=2)
+            tuple[float, ...],
+            Param(
+                description="the least and the greatest grade that the judge may give; written with decimals, such as "
+                "[0.0, 1.0], grades may have decimals too",
+                min_length=2,
+            ),
         ] = (1, 5),
         threshold: Annotated[
             float | None,
@@ -51,8 +56,9 @@ class LlmJudge:
         self._rubric = rubric_of(rubric)
         self._low, self._high = _ends(scale)
         self._threshold = threshold
-        self._prompt = grading_prompt(self._rubric.text, self._low, self._high)
-        self._form = form(score={"type": "integer", "minimum": self._low, "maximum": self._high})
+        self._prompt = grading_prompt(self._rubric.text, self._low, self._high, decimals=_has_decimals(scale))
+        kind = "number" if _has_decimals(scale) else "integer"
+        self._form = form(score={"type": kind, "minimum": self._low, "maximum": self._high})
 
     def plan(self, record: Record) -> list[Question]:
         """One question; none where there is nothing to grade or nothing to grade by."""
@@ -95,7 +101,12 @@ class LlmJudge:
         return ""
 
 
-def _ends(scale: Sequence[int]) -> tuple[int, int]:
+def _has_decimals(scale: Sequence[float]) -> bool:
+    """Whether grades between the whole numbers are asked for: `[0.0, 1.0]`, and not `[0, 1]`."""
+    return any(isinstance(end, float) for end in scale)
+
+
+def _ends(scale: Sequence[float]) -> tuple[float, float]:
     if len(scale) != 2 or not scale[0] < scale[1]:
         raise ParamError("scale", f"{list(scale)} is no scale. Write its least and its greatest grade, such as [1, 5].")
     low, high = scale
