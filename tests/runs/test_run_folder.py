@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 from threading import Thread
 
@@ -11,7 +12,9 @@ import pytest
 
 from evalsi_kernel.errors import ConfigError, OutputError
 from evalsi_kernel.runs.run_folder import RunFolder, all_runs, latest_run, new_run
+from evalsi_replies.cache_store import connect
 from tests.cli.running import evalsi
+from tests.runs.running import run, write_spec
 
 
 def test_ids_are_counted_up_as_numbers_and_a_name_may_end_in_one(tmp_path: Path) -> None:
@@ -71,3 +74,34 @@ def test_a_run_whose_process_has_not_said_which_it_is_cannot_be_cancelled_and_no
     run.unlock()
     assert done.code == 1
     assert "cannot be told to stop from here" in done.err
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_s12_what_a_run_keeps_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
+    write_spec(tmp_path, {"connector": "command", "command": "cat"})
+    before = os.umask(umask)
+    try:
+        done = run(tmp_path)
+    finally:
+        os.umask(before)
+    assert done.code == 0, done.err
+    folder = tmp_path / ".evalsi" / "runs" / "run-1"
+    found = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in [folder, *folder.rglob("*")]}
+    assert {"run-1", "events", "results.json"} <= found.keys()
+    assert {name: mode for name, mode in found.items() if mode & 0o077} == {}
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_s12_a_cache_of_replies_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        folder = tmp_path / "cache"
+        folder.mkdir()
+        connection = connect(folder / "replies.sqlite")
+        connection.execute("create table kept (text)")
+        found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+        connection.close()
+    finally:
+        os.umask(before)
+    assert "replies.sqlite" in found
+    assert {name: mode for name, mode in found.items() if mode & 0o077 and not name.endswith("lock")} == {}

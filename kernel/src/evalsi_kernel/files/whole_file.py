@@ -25,11 +25,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     check_output(path)
     path = Path(os.path.realpath(path))
-    # Not `tempfile`, whose files are for their owner alone: this one is to have the mode of any new file.
+    # Not `tempfile`, whose files are for their owner alone: this one has the mode of any new file, except in a folder
+    # that is private, such as a run's.
     unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
     try:
         with told_of(path):
-            with unfinished.open("xb") as file:
+            mode = 0o666 if path.parent.stat().st_mode & 0o077 else 0o600
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with open(os.open(unfinished, flags, mode), "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())

@@ -55,7 +55,7 @@ class EventLog:
         self.dropped_bytes = 0
         self.damaged: list[tuple[int, int]] = []
         with told_of(path, MEND):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._end = os.fstat(self._file).st_size
             if self._end < len(MAGIC):
                 os.ftruncate(self._file, 0)

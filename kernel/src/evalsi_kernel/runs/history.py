@@ -101,7 +101,9 @@ class History:
         path = self._summary
         unfinished = path.with_suffix(".tmp")  # One process alone writes here.
         with told_of(path, "Free some space."):
-            unfinished.write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
+            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(summary, ensure_ascii=False, indent=1))
             unfinished.replace(path)
 
     def check_unchanged(self, inputs: Mapping[str, Any]) -> None:

@@ -71,7 +71,7 @@ class RunFolder:
     def lock(self) -> None:
         """Keep other processes out until this one ends or unlocks; raises `ConfigError` where one is in."""
         with told_of(self.path, "Run where you may write."):
-            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 self._take(descriptor)
                 os.ftruncate(descriptor, 0)
@@ -127,7 +127,8 @@ def new_run(runs: Path, name: str) -> RunFolder:
         last = latest_run(runs, name)
         for number in count(1 if last is None else last.number + 1):
             try:
-                (runs / f"{name}-{number}").mkdir()
+                # It holds data and answers, so it is for this user alone, whatever the umask.
+                (runs / f"{name}-{number}").mkdir(mode=0o700)
             except FileExistsError:
                 continue  # Another process was quicker.
             return RunFolder(runs / f"{name}-{number}")

@@ -50,7 +50,7 @@ class PackLog:
             return
         try:
             if self._file is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 # Prints of evaluators may show data: for this user's eyes only.
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
                 self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- as long as the run.

@@ -5,6 +5,7 @@ It must not know who reads or writes replies, nor what a run does when there is 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -53,6 +54,8 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
     try:
         if may_create:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Its folder may have been there before, for all to read; SQLite gives its other files the same mode.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         where = f"{path.absolute().as_uri()}?mode={'rwc' if may_create else 'rw'}"
         connection = sqlite3.connect(where, uri=True, timeout=wait_s, isolation_level=None, check_same_thread=False)
     except (sqlite3.Error, OSError) as error:
