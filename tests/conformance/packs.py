@@ -35,13 +35,17 @@ version = "{evaluator_version}"
 needs = ["output"]
 asks = {asks}
 outputs = [{{ name = "", kind = "number", minimum = 0, maximum = 1 }}]
+scope = "{scope}"
 params = {{ type = "object", additionalProperties = false, properties = {{ strict = {{ type = "boolean" }} }} }}
-"""
+{permissions}"""
 PROGRAM = '''\
 """A pack of a test."""
 
 import os
+import random
 import sys
+import threading
+import time
 
 sys.path.insert(0, {protocol!r})
 import tomllib
@@ -54,10 +58,48 @@ TABLE = tomllib.loads((Path(__file__).parent / "plugin.toml").read_text())
 HERE = TABLE["evaluators"][0]
 DEFAULTS = {{"summary": "", "scope": "record", "needs": [], "asks": [], "outputs": [], "params": {{}}}}
 machine = Machine("pack", window=64)
-opened, waiting, memory, capabilities = set(), [], [], set()
+opened, waiting, memory, capabilities = {{}}, [], [], set()
+unsent, current, partly = [], [], {{}}
+HOLD_S = 0.02
 
 
-def score_one(record, ask):
+def aggregate_all(states, session):
+    return sum(states) / len(states)
+
+
+def resample(states, count, seed):
+    generator = random.Random(seed)
+    drawn = (generator.choices(states, k=len(states)) for _ in range(count))
+    return [sum(one) / len(one) for one in drawn]
+
+
+def close(session):
+    opened.pop(session, None)
+    partly.pop(session, None)
+
+
+def running():
+    return [{{"request": r, "index": i, "session": s, "ms": 1}} for r, i, s in current]
+
+
+def accepts(params):
+    return not set(params) - {{"strict"}} and isinstance(params.get("strict", True), bool)
+
+
+def flush(request_id):
+    if unsent:
+        machine.tell("item", {{"request": request_id, "items": unsent[:]}})
+        unsent.clear()
+
+
+def is_due(since):
+    return time.monotonic() - since > HOLD_S
+
+
+{overrides}
+
+
+def score_one(record, ask, params):
 {answers}
 
 
@@ -77,36 +119,52 @@ def body_of(request):
         if body["session"] in opened:
             return WireError("protocol.session", "It is open.")
         given = body.get("params", {{}})
-        if set(given) - {{"strict"}} or not isinstance(given.get("strict", True), bool):
+        if not accepts(given):
             return WireError("config.param", "No such param.")
-        opened.add(body["session"])
+        opened[body["session"]] = given
         return {{"evaluator": HERE}}
     if method == "close":
-        opened.discard(body.get("session"))
+        close(body.get("session"))
         return {{}}
-    if method == "ping":
-        return {{"running": []}}
+    if method == "aggregate":
+        session = body["session"]
+        if session not in opened:
+            return WireError("protocol.session", "It is not open.")
+        states = partly.setdefault(session, [])
+        states += body["states"]
+        if body.get("more"):
+            return {{"states": len(states)}}
+        del partly[session]
+        value = aggregate_all(states, session)
+        count = body.get("resamples", 0)
+        replicates = {{"": resample(states, count, body.get("seed", 0))}} if count else {{}}
+        return {{"outcome": "scored", "payload": [{{"value": value}}], "replicates": replicates}}
     if method == "score":
         if not isinstance(body.get("records"), list):
             return WireError("protocol.body", "No records.")
-        if not set(body["sessions"]) <= opened:
+        if not set(body["sessions"]) <= opened.keys():
             return WireError("protocol.session", "It is not open.")
         return score(request.id, body)
     return {{}} if method == "bye" else WireError("pack.not_supported", "Not here.")
 
 
 def score(request_id, body):
-    items = []
+    counts, since = {{}}, time.monotonic()
     for index, record in enumerate(body["records"]):
         for session in body["sessions"]:
+            current[:] = [(request_id, index, session)]
             if "output" not in record:
-                items.append([session, index, "skipped", {{"reason": "record has no output"}}])
+                item = [session, index, "skipped", {{"reason": "record has no output"}}]
             else:
-                items.append([session, index, *outcome(record, session)])
-    machine.tell("item", {{"request": request_id, "items": items}})
-    counts = {{}}
-    for item in items:
-        counts[item[2]] = counts.get(item[2], 0) + 1
+                item = [session, index, *outcome(record, session)]
+            counts[item[2]] = counts.get(item[2], 0) + 1
+            unsent.append(item)
+            if is_due(since):
+                flush(request_id)
+                send()
+                since = time.monotonic()
+    current.clear()
+    flush(request_id)
     return {{"outcomes": counts}}
 
 
@@ -114,6 +172,8 @@ def outcome(record, session):
     def ask():
         question = {{"messages": [{{"role": "user", "content": str(record["output"])[:80]}}]}}
         body = {{"session": session, "record": record["id"], "requests": [question]}}
+        if current and is_due(0.0):
+            flush(current[0][0])
         mine = machine.request("judge.ask", body)
         while True:
             for event in read():
@@ -123,7 +183,9 @@ def outcome(record, session):
                     return {{"error": event.error.to_body()}}
                 take(event)
 
-    result = score_one(record, ask)
+    result = score_one(record, ask, opened[session])
+    if HERE.get("scope") == "dataset":
+        return ["state", {{"state": result}}]
     return result if isinstance(result, list) else ["scored", [{{"value": result}}]]
 
 
@@ -144,7 +206,9 @@ def take(event):
         os._exit(0)
     if isinstance(event, RequestReceived):
         if event.method == "ping":
-            machine.respond(event.id, {{"running": []}})
+            if current:
+                flush(current[0][0])
+            machine.respond(event.id, {{"running": running()}})
         else:
             waiting.append(event)
 
@@ -176,22 +240,32 @@ def write_pack(
     asks: str = "[]",
     described: str = "{}",
     start: str = "",
+    overrides: str = "",
+    scope: str = "record",
+    permissions: str = "",
 ) -> Path:
     """Write a pack.
 
     Args:
         folder: where; it is made.
-        answers: the body of `score_one(record, ask)`, which gives a number or `[outcome, payload]`.
+        answers: the body of `score_one(record, ask, params)`, which gives a number or `[outcome, payload]`.
         described: what its process says of the evaluator beside what its manifest says, as Python.
         start: code that runs before anything is read.
+        overrides: functions of the program in place of its own: `aggregate_all`, `resample`, `close`, `running`,
+            `accepts`, `is_due`.
+        scope: of the evaluator.
+        permissions: a table of its manifest, as TOML.
     """
     folder.mkdir()
-    manifest = MANIFEST.format(name=name, version=version, evaluator_version=evaluator_version, asks=asks)
+    manifest = MANIFEST.format(
+        name=name, version=version, evaluator_version=evaluator_version, asks=asks, scope=scope, permissions=permissions
+    )
     (folder / "plugin.toml").write_text(manifest, "utf-8")
     program = PROGRAM.format(
         protocol=str(ROOT / "protocol" / "src"),
         answers=textwrap.indent(textwrap.dedent(answers), "    "),
         described=described,
+        overrides=textwrap.dedent(overrides),
         start=textwrap.dedent(start),
     )
     (folder / "program.py").write_text(program, "utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalsi.reply_check import misfit
-from evalsi_conformance.schema_values import misfits, value_for
+from evalsi_conformance.schema_values import misfits, other_values, value_for
 from evalsi_conformance.scripted_judge import Answer, ScriptedJudge
 from evalsi_protocol.errors import WireError
 
@@ -40,7 +40,9 @@ def test_what_a_schema_refers_to_is_followed() -> None:
     "schema",
     [
         {"type": "boolean"}, {"type": "string"}, {"enum": ["a"]}, {"type": "integer", "minimum": 1, "maximum": 3},
-        {"type": "number"}, {"type": "array"}, {"type": "object"},
+        {"type": "number"}, {"type": "array"}, {"type": "object"}, {"type": ["string", "null"]}, {"const": 7},
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, {"type": "string", "minLength": 3},
+        {"type": "array", "items": {"type": "string"}},
     ],
     ids=str,
 )  # fmt: skip
@@ -50,8 +52,17 @@ def test_a_wrong_param_does_not_fit(schema: dict[str, Any]) -> None:
 
 
 def test_of_a_schema_that_allows_much_no_wrong_param_is_made_up() -> None:
-    assert misfits({"type": ["string", "null"]}) == []
     assert misfits({}) == []
+    assert misfits({"type": ["string", "integer", "number", "boolean", "array", "object", "null"]}) == []
+
+
+@pytest.mark.parametrize(
+    "schema", [*SCHEMAS[:1], {"enum": ["a", "b"]}, {"type": "boolean"}, {"type": "string"}], ids=str
+)
+def test_p2_other_values_of_a_param_fit_its_schema(schema: dict[str, Any]) -> None:
+    values = other_values(schema)
+    assert len(values) > 1 or schema.get("type") == "object"
+    assert not any(misfit(schema, value) for value in values)
 
 
 def body(*texts: str) -> dict[str, Any]:

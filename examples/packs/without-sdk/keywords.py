@@ -6,6 +6,7 @@ import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 
 import msgpack
 
@@ -16,6 +17,7 @@ REFUSED = {"hello": "protocol.version", "open": "config.unknown_evaluator", "sco
 REFUSED |= dict.fromkeys(("plan", "reduce", "aggregate"), "pack.not_supported")
 MEND = "Ask for what this pack describes, in protocol 1; a kernel that does not speak it needs a newer pack."
 worker, wire, opened, cancelled = ThreadPoolExecutor(1), os.fdopen(os.dup(1), "wb"), set(), set()
+running, KEYS = [], ("request", "index", "session", "ms")
 os.dup2(2, 1)  # Whatever prints writes into the log, not into the stream (SUP-1).
 
 
@@ -44,10 +46,17 @@ def answer(number, method, body):
         opened.add(body["session"])
         return {"evaluator": ONLY}
     if method == "score" and opened.issuperset(body["sessions"]):
-        outcomes = [score(record) for record in body["records"] if number not in cancelled]  # CAN-2, CAN-4
-        items = [[session, index, *one] for index, one in enumerate(outcomes) for session in body["sessions"]]
-        send(EVENT, 0, "item", {"request": number, "items": items})  # SCO-1
-        return {"outcomes": Counter(outcome for _, _, outcome, _ in items)}  # SCO-3
+        counts = Counter()
+        for index, record in enumerate(body["records"]):
+            if number in cancelled:
+                break  # CAN-2, CAN-4
+            running[:] = [(number, index, body["sessions"][0], monotonic())]
+            outcome, payload = score(record)
+            items = [[session, index, outcome, payload] for session in body["sessions"]]
+            send(EVENT, 0, "item", {"request": number, "items": items})  # At once: SCO-1, ITM-5, PNG-2.
+            counts[outcome] += len(items)
+        running.clear()
+        return {"outcomes": counts}  # SCO-3
     if method in ("close", "bye"):
         opened.discard(body.get("session"))
         return {}
@@ -67,7 +76,10 @@ while len(head := sys.stdin.buffer.read(4)) == 4:
     if kind == EVENT and method == "cancel":
         cancelled.add(body.get("id"))
     elif kind == REQUEST and method == "ping":
-        send(RESPONSE, number, method, {"running": []})  # At once, whatever is computed (PNG-1).
+        at_work = [
+            dict(zip(KEYS, [*one, int(1000 * (monotonic() - since))], strict=True)) for *one, since in running[:]
+        ]
+        send(RESPONSE, number, method, {"running": at_work})  # At once, whatever is computed (PNG-1).
     elif kind == REQUEST:
         worker.submit(do, number, method, body)
 os._exit(0)  # The stream is over (SUP-3), also after a bye (SUP-4).

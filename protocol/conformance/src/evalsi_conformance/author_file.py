@@ -1,4 +1,4 @@
-"""`conformance.toml` beside a pack's plugin.toml: params to open its evaluators with, answers of the judge, waivers.
+"""`conformance.toml` beside a pack's plugin.toml: params for its evaluators, answers of the judge, waivers.
 
 Strict, with every problem at once. A waiver without a reason is none. It must not know what a check does.
 """
@@ -39,11 +39,13 @@ class AuthorFile(NamedTuple):
         params: evaluator → params to open it with.
         answers: what the judge says where a question contains a text.
         waivers: which faults are known.
+        variants: evaluator → other sets of params, for sessions side by side.
     """
 
     params: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     answers: tuple[Answer, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    variants: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType({})
 
 
 def read_author_file(folder: Path, checks: tuple[str, ...]) -> tuple[AuthorFile, list[str]]:
@@ -74,17 +76,23 @@ def read_author_file(folder: Path, checks: tuple[str, ...]) -> tuple[AuthorFile,
                 Waiver(one["check"], one["reason"].strip(), one.get("evaluator", ""))
                 for one in tables.get("waivers", [])
             ),
+            {name: tuple(sets) for name, sets in tables.get("variants", {}).items()},
         ),
         [],
     )
 
 
 def _problems(tables: Mapping[str, Any], checks: tuple[str, ...]) -> Iterator[str]:
-    for key in sorted(tables.keys() - {"params", "answers", "waivers"}):
-        yield f"{FILE}: {key} is not known. Write params, answers or waivers."
+    for key in sorted(tables.keys() - {"params", "variants", "answers", "waivers"}):
+        yield f"{FILE}: {key} is not known. Write params, variants, answers or waivers."
     params = tables.get("params", {})
     if not isinstance(params, dict) or not all(isinstance(one, dict) for one in params.values()):
         yield f"{FILE}: params is no table of tables. Write [params.EVALUATOR]."
+    variants = tables.get("variants", {})
+    if not isinstance(variants, dict) or not all(
+        isinstance(sets, list) and all(isinstance(one, dict) for one in sets) for sets in variants.values()
+    ):
+        yield f"{FILE}: variants is no table of lists of tables. Write [[variants.EVALUATOR]]."
     for place, one in enumerate(_tables(tables, "answers")):
         if not isinstance(one.get("contains"), str) or "value" not in one:
             yield f"{FILE}: answers[{place}] has no contains, or no value. Write both."

@@ -21,6 +21,9 @@ MANY_PAIRS: Final = 800
 PING_S: Final = 10.0
 SPARE: Final = 1_000_000
 """The number of a session that no evaluator of a pack is opened as."""
+UNKNOWN_VALUES: Final[tuple[Any, ...]] = ("text", 1, 0.5, True, None, ["text"], {"text": "text"})
+"""Values of every kind, for a param that there is not."""
+CLOSED_TIMES: Final = 3
 
 
 def answers(bench: Bench) -> Iterator[Fault]:
@@ -77,8 +80,9 @@ def params(bench: Bench) -> Iterator[Fault]:
         schema = evaluator.get("params", {})
         right = bench.subject.params_of(evaluator)
         wrong: list[dict[str, Any]] = []
-        if schema.get("additionalProperties") is False:
-            wrong.append({**right, "evalsi_conformance_unknown": 1})
+        # As the kernel reads it: a schema that does not speak of other params allows none.
+        if schema.get("additionalProperties", False) is False:
+            wrong += [{**right, "evalsi_conformance_unknown": value} for value in UNKNOWN_VALUES]
         for name, part in schema.get("properties", {}).items():
             wrong += [{**right, name: value} for value in misfits(part)]
         wrong += [{key: value for key, value in right.items() if key != name} for name in schema.get("required", ())]
@@ -156,6 +160,39 @@ def ping(bench: Bench) -> Iterator[Fault]:
         yield Fault(f"ping was answered after {took_s:.0f} s of work.", "Read on while you work (WIN-4).")
     for request in requests:
         session.answer_to(request)
+
+
+def close(bench: Bench) -> Iterator[Fault]:
+    """A closed session scores no more, and its number can be opened again, as any evaluator (CLO-1)."""
+    session = bench.shared()
+    known = bench.score_samples(session)
+    for number, evaluator in enumerate(bench.subject.evaluators, 1):
+        name = str(evaluator["name"])
+        for time_opened in range(CLOSED_TIMES):
+            opened = session.ask("open", bench.opening(SPARE, evaluator))
+            if isinstance(opened, WireError):
+                what = f"open of a session that was closed was answered with {opened.code} (CLO-1)."
+                yield Fault(what, "Free the session's number when it is closed.", name)
+                break
+            if time_opened == 0:
+                found = score(session, [SPARE], bench.subject.samples)
+                moved = {(number, record): outcome for (_, record), outcome in found.outcomes.items()}
+                yield from changed(bench, known, Scoring(moved, []), "in a second session")
+            closed = session.ask("close", {"session": SPARE})
+            if isinstance(closed, WireError):
+                yield Fault(f"close was answered with {closed.code}: {closed.message}", "Answer {}.", name)
+                return
+            gone: dict[str, dict[str, Any]] = {
+                "score": {"sessions": [SPARE], "records": list(bench.subject.samples[:1])},
+                **({"aggregate": {"session": SPARE, "states": []}} if number in bench.datasets else {}),
+            }
+            for method, body in gone.items():
+                answer = session.ask(method, body)
+                code = answer.code if isinstance(answer, WireError) else "success"
+                if code != "protocol.session":
+                    what = f"{method} in a closed session was answered with {code}, not with protocol.session (CLO-1)."
+                    yield Fault(what, "Forget the session when it is closed.", name)
+                    return
 
 
 def changed(bench: Bench, known: Scoring, found: Scoring, when: str) -> Iterator[Fault]:

@@ -69,6 +69,11 @@ class Subject(NamedTuple):
         wanted = schema.get("properties", {})
         return {name: value_for(wanted.get(name, {}), 0, schema) for name in schema.get("required", ())}
 
+    def others_of(self, evaluator: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The other sets of params that the author gives for the check *sessions*."""
+        sets = self.author.variants.get(evaluator["name"], ())
+        return [{name: _placed(value, str(self.folder)) for name, value in one.items()} for one in sets]
+
 
 class Bench:
     """The state that checks share."""
@@ -86,6 +91,11 @@ class Bench:
     def sessions(self) -> tuple[int, ...]:
         """The numbers under which the evaluators are opened."""
         return tuple(range(1, len(self.subject.evaluators) + 1))
+
+    @property
+    def datasets(self) -> tuple[int, ...]:
+        """The numbers of the evaluators of scope `dataset`."""
+        return tuple(n for n in self.sessions if self.subject.evaluators[n - 1].get("scope") == "dataset")
 
     def name_of(self, number: int) -> str:
         """The evaluator of a session's number."""
@@ -110,13 +120,22 @@ class Bench:
         Raises:
             Lost: it refuses, which an earlier check has told in full.
         """
+        session = self.greeted(behind_walls=behind_walls, takes_runs=takes_runs)
+        try:
+            for number, evaluator in enumerate(self.subject.evaluators, 1):
+                refused = session.ask("open", self.opening(number, evaluator))
+                if isinstance(refused, WireError):
+                    raise Lost(f"It refuses what it took before: {refused.message}", refused.mend)
+        except Lost:
+            session.process.kill()
+            raise
+        return session
+
+    def greeted(self, *, behind_walls: bool = False, takes_runs: bool = False) -> Session:
+        """A session with a new process that was greeted, in which no evaluator is open yet."""
         session = self.connect(behind_walls=behind_walls, takes_runs=takes_runs)
         try:
             refused = session.hello()
-            for number, evaluator in enumerate(self.subject.evaluators, 1):
-                if isinstance(refused, WireError):
-                    break
-                refused = session.ask("open", self.opening(number, evaluator))
             if isinstance(refused, WireError):
                 raise Lost(f"It refuses what it took before: {refused.message}", refused.mend)
         except Lost:
@@ -144,9 +163,8 @@ class Bench:
 
     def aggregates(self, session: Session, scoring: Scoring) -> dict[int, Outcome]:
         """The outcome for the whole data of each evaluator of scope `dataset`."""
-        datasets = [n for n in self.sessions if self.subject.evaluators[n - 1].get("scope") == "dataset"]
         ids = [record["id"] for record in self.subject.samples]
-        return {number: aggregate(session, number, scoring.states(number, ids)) for number in datasets}
+        return {number: aggregate(session, number, scoring.states(number, ids)) for number in self.datasets}
 
     def count_lost(self) -> None:
         """Take note that a check lost its process."""

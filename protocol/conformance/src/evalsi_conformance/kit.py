@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from evalsi_conformance import behaving
+from evalsi_conformance import behaving, dataset_scope, promptness
 from evalsi_conformance.author_file import AuthorFile, read_author_file
 from evalsi_conformance.bench import Bench, Settings, Subject
 from evalsi_conformance.findings import LEVELS, Fault, Finding, Level, NotChecked, Report
 from evalsi_conformance.loading import Loading
 from evalsi_conformance.manifest import read_manifest
 from evalsi_conformance.pack_process import CannotStart, Program
+from evalsi_conformance.questions import questions
 from evalsi_conformance.samples import UnreadableSamples, samples_of
 from evalsi_conformance.session import Lost
 from evalsi_conformance.stability import stable
@@ -26,9 +27,10 @@ from evalsi_conformance.trusting import Trusting
 NAMES: Final[dict[Level, tuple[str, ...]]] = {
     "loads": ("manifest", "hello", "describe", "open", "bye"),
     "behaves": (
-        "answers", "scores", "skips", "params", "refusals", "odd-records", "cancel", "ping", "strangers",
+        "answers", "scores", "skips", "params", "refusals", "odd-records", "cancel", "ping", "running", "items",
+        "close", "aggregate", "replicates", "questions", "strangers",
     ),
-    "trustworthy": ("deterministic", "order", "range", "failing-judge", "writes", "network"),
+    "trustworthy": ("deterministic", "order", "sessions", "range", "failing-judge", "writes", "network"),
     "stable": ("version",),
 }  # fmt: skip
 PATIENT: Final = Settings()
@@ -114,15 +116,16 @@ def _levels(bench: Bench, asked: tuple[Level, ...], against: Released | None) ->
     if "behaves" in asked:
         functions = (
             behaving.answers, behaving.scores, behaving.skips, behaving.params, behaving.refusals, behaving.odd,
-            behaving.cancel, behaving.ping, strangers,
+            behaving.cancel, behaving.ping, promptness.running, promptness.items, behaving.close,
+            dataset_scope.aggregates, dataset_scope.replicates, questions, strangers,
         )  # fmt: skip
         named = zip(NAMES["behaves"], functions, strict=True)
         yield _LevelRun("behaves", [(name, _bound(function, bench)) for name, function in named], lambda: None)
     if "trustworthy" in asked:
         trusting = Trusting(bench)
         runs = (
-            trusting.deterministic, trusting.order, trusting.range, trusting.failing_judge, trusting.writes,
-            trusting.network,
+            trusting.deterministic, trusting.order, trusting.sessions, trusting.range, trusting.failing_judge,
+            trusting.writes, trusting.network,
         )  # fmt: skip
         yield _LevelRun("trustworthy", list(zip(NAMES["trustworthy"], runs, strict=True)), trusting.leave)
     if against is not None:

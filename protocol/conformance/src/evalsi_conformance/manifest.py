@@ -46,6 +46,8 @@ class Manifest(NamedTuple):
         evaluators: their tables.
         hosts: that it asks to reach by the network.
         options: what its runtime is told.
+        questions: evaluator → how many questions it asks at most for one record, where the manifest says.
+        roles: the roles of models that it asks, where the manifest lists them.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Manifest(NamedTuple):
     evaluators: tuple[Mapping[str, Any], ...]
     hosts: tuple[str, ...] = ()
     options: Mapping[str, Any] = MappingProxyType({})
+    questions: Mapping[str, int] = MappingProxyType({})
+    roles: tuple[str, ...] | None = None
 
 
 def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, list[Problem]]:
@@ -83,6 +87,7 @@ def _manifest(tables: Mapping[str, Any]) -> Manifest:
     run = _table(tables, "run")
     evaluators = tables.get("evaluators")
     timeout = run.get("record_timeout_s")
+    permissions = _table(tables, "permissions")
     return Manifest(
         _text(tables, "name"),
         _text(tables, "version"),
@@ -90,8 +95,10 @@ def _manifest(tables: Mapping[str, Any]) -> Manifest:
         _text(run, "runtime") or "python",
         float(timeout) if isinstance(timeout, int | float) and timeout > 0 else RECORD_TIMEOUT_S,
         tuple(one for one in evaluators if isinstance(one, dict)) if isinstance(evaluators, list) else (),
-        _hosts(_table(tables, "permissions").get("network")),
+        _texts(permissions.get("network")),
         _table(run, "options"),
+        {name: most for name, most in _table(permissions, "asks_per_record").items() if type(most) is int},
+        _texts(permissions["judge"]) if "judge" in permissions else None,
     )
 
 
@@ -178,5 +185,5 @@ def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _hosts(value: Any) -> tuple[str, ...]:
+def _texts(value: Any) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

@@ -125,7 +125,7 @@ def form_faults(outcome: Outcome) -> Iterator[str]:
 
 
 def aggregate(session: Session, number: int, states: Sequence[Any]) -> Outcome:
-    """The outcome of an evaluator of scope `dataset` for these states; a refusal reads as an error."""
+    """Return the outcome of an evaluator of scope `dataset` for these states; a refusal becomes an error."""
     answer = session.ask("aggregate", {"session": number, "states": list(states)})
     if isinstance(answer, WireError):
         return Outcome("error", answer.to_body())

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-_WRONG: Final[dict[str, Any]] = {
-    "string": 7,
-    "integer": "no number",
-    "number": "no number",
-    "boolean": "no truth",
-    "array": "no list",
-    "object": "no map",
-}
+_OF_EVERY_KIND: Final[tuple[tuple[frozenset[str], Any], ...]] = (
+    (frozenset({"string"}), "evalsi-conformance"),
+    (frozenset({"integer", "number"}), 7),
+    (frozenset({"number"}), 0.5),
+    (frozenset({"boolean"}), True),
+    (frozenset({"array"}), []),
+    (frozenset({"object"}), {}),
+    (frozenset({"null"}), None),
+)
+"""A value of each kind, with the names of the types that it is of."""
+_TEXTS: Final = ("evalsi", "de", "en")
+"""Other values of a text that may be anything. Many such texts are languages, which libraries like to keep globally."""
 
 
 def value_for(schema: Any, pick: int, root: Mapping[str, Any] | None = None) -> Any:
@@ -49,15 +53,47 @@ def value_for(schema: Any, pick: int, root: Mapping[str, Any] | None = None) -> 
 
 def misfits(schema: Mapping[str, Any]) -> list[Any]:
     """Values that a param of this schema must be refused with; none where that cannot be told."""
-    if schema.get("enum"):
-        return ["evalsi-conformance: no such choice"]
+    if "enum" in schema or "const" in schema:
+        choices = schema.get("enum") or [schema.get("const")]
+        return [value for value in ("evalsi-conformance: no such choice", 7, None) if value not in choices]
     kind = schema.get("type")
-    wrong = [_WRONG[kind]] if isinstance(kind, str) and kind in _WRONG else []
-    for key, step in (("minimum", -1), ("maximum", 1)):
-        bound = schema.get(key)
-        if kind in ("integer", "number") and isinstance(bound, int | float):
-            wrong.append(bound + step)
+    kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    wrong = [value for names, value in _OF_EVERY_KIND if kinds and names.isdisjoint(kinds)]
+    if not {"integer", "number"}.isdisjoint(kinds):
+        for key, step in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0), ("exclusiveMaximum", 0)):
+            bound = schema.get(key)
+            if isinstance(bound, int | float) and not isinstance(bound, bool):
+                wrong.append(bound + step)
+    least = schema.get("minLength", 0)
+    if "string" in kinds and least > 0:
+        wrong.append("x" * (least - 1))
+    if "array" in kinds and isinstance(schema.get("items"), dict):
+        wrong += [[value] for value in misfits(schema["items"])]
     return wrong
+
+
+def other_values(schema: Any) -> list[Any]:
+    """Values that may fit a param, for a session with other params; one that does not fit is refused anyway."""
+    if not isinstance(schema, dict) or "const" in schema:
+        return []
+    if "enum" in schema:
+        return list(schema["enum"])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return [value for part in schema[several] for value in other_values(part)]
+    kind = schema.get("type")
+    kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    values: list[Any] = []
+    if "boolean" in kinds:
+        values += [True, False]
+    if "string" in kinds:
+        values += _TEXTS
+    if not {"integer", "number"}.isdisjoint(kinds):
+        name = "number" if "number" in kinds else "integer"
+        values += list(dict.fromkeys(_number(name, schema, pick) for pick in (0, 1, 3)))
+    if "array" in kinds and (inner := other_values(schema.get("items", {"type": "string"}))):
+        values += [[value] for value in inner[:2]]
+    return values
 
 
 def _of_kind(kind: Any, schema: Mapping[str, Any], pick: int, root: Mapping[str, Any]) -> Any:

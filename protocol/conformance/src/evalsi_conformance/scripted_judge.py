@@ -31,8 +31,24 @@ class Answer(NamedTuple):
     value: Any
 
 
+class Question(NamedTuple):
+    """One question that a pack asked.
+
+    Args:
+        session: the evaluator that asked, as the pack says.
+        record: the record that it is about, as the pack says; "" for none.
+        method: `judge.ask` or `embed.ask`.
+        role: which model it asked for.
+    """
+
+    session: Any
+    record: Any
+    method: str
+    role: Any
+
+
 class ScriptedJudge:
-    """Answers questions, and counts them by session and record.
+    """Answers questions, and keeps them with their session and record.
 
     Args:
         script: the author's answers; the first whose text is in a question gives its value.
@@ -41,6 +57,7 @@ class ScriptedJudge:
     def __init__(self, script: Sequence[Answer] = ()) -> None:
         self.manner: Manner = "answers"
         self.asked: set[tuple[int, str]] = set()
+        self.questions: list[Question] = []
         self._script = tuple(script)
 
     def answer(self, method: str, body: Mapping[str, Any]) -> dict[str, Any] | WireError:
@@ -48,6 +65,7 @@ class ScriptedJudge:
         session, record = body.get("session", 0), body.get("record", "")
         if isinstance(session, int) and isinstance(record, str):
             self.asked.add((session, record))
+        self.questions += [Question(session, record, method, role) for role in _roles(method, body)]
         if self.manner == "not bound" or method not in ("judge.ask", "embed.ask"):
             return _NOT_BOUND
         if method == "embed.ask":
@@ -83,6 +101,16 @@ class ScriptedJudge:
             if answer.contains in words:
                 return answer.value
         return "As the words show." if schema is None else value_for(schema, _pick(words))
+
+
+def _roles(method: str, body: Mapping[str, Any]) -> list[Any]:
+    """The role of each question in an ask; an `embed.ask` is one question."""
+    if method == "embed.ask":
+        return ["embed"]
+    requests = body.get("requests") if method == "judge.ask" else None
+    if not isinstance(requests, list):
+        return []
+    return [one.get("role", "primary") for one in requests if isinstance(one, Mapping)]
 
 
 def _pick(text: str) -> int:

@@ -75,7 +75,11 @@ class Session:
         self.takes_runs = takes_runs
         self.items: dict[int, list[Item]] = {}
         self.wrong_items: list[str] = []
+        self.first_item_s: dict[int, float] = {}
+        """Request → when its first item came, by `time.monotonic`."""
         self.holds_asks = False
+        self.lets_through = ""
+        """The id of the one record whose asks are answered while others are held back."""
         self.is_over = False
         self._held: list[RequestReceived] = []
         self._machine = Machine("kernel", window=512)
@@ -140,9 +144,21 @@ class Session:
             self._advance(deadline_s, self.timeout_s)
         return bool(self._held)
 
+    def has_answer(self, request: int) -> bool:
+        """Whether the answer to a request has come."""
+        return request in self._answers
+
+    def wait_for_items(self, request: int, count: int, within_s: float) -> bool:
+        """Wait until a request has this many items or is answered; whether it has them."""
+        deadline_s = time.monotonic() + within_s
+        while request not in self._answers and len(self.items[request]) < count:
+            if not self._advance_until(deadline_s):
+                break
+        return len(self.items[request]) >= count
+
     def release_asks(self) -> None:
-        """Answer what was held back, and hold nothing back any more."""
-        self.holds_asks = False
+        """Answer the asks that were held back, and hold back no more."""
+        self.holds_asks, self.lets_through = False, ""
         held, self._held = self._held, []
         for ask in held:
             self._answer(ask)
@@ -166,8 +182,19 @@ class Session:
                 f"It did not answer {methods} within {bound_s:g} s.",
                 "Answer each request once, and read on while you work.",
             ) from None
-        events = self._machine.receive(data) if data else self._machine.receive_eof()
-        for event in events:
+        self._take_all(data)
+
+    def _advance_until(self, deadline_s: float) -> bool:
+        """Take what comes next; whether anything came before the deadline."""
+        try:
+            data = self.process.receive(deadline_s)
+        except TimeoutError:
+            return False
+        self._take_all(data)
+        return True
+
+    def _take_all(self, data: bytes) -> None:
+        for event in self._machine.receive(data) if data else self._machine.receive_eof():
             self._take(event)
 
     def _take(self, event: Event) -> None:
@@ -176,7 +203,7 @@ class Session:
         elif isinstance(event, ErrorReceived):
             self._answers[event.id] = event.error
         elif isinstance(event, RequestReceived):
-            if self.holds_asks:
+            if self.holds_asks and not (self.lets_through and event.body.get("record") == self.lets_through):
                 self._held.append(event)
             else:
                 self._answer(event)
@@ -203,6 +230,7 @@ class Session:
         self.process.send(self._machine.data_to_send())
 
     def _keep(self, body: dict[str, Any]) -> None:
+        self.first_item_s.setdefault(body["request"], time.monotonic())
         kept = self.items[body["request"]]
         items = body.get("items", [])
         for item in items if isinstance(items, list) else [items]:

@@ -14,6 +14,7 @@ from typing import Any
 from evalsi_conformance.behaving import changed, has_evaluators_that_ask
 from evalsi_conformance.bench import Bench
 from evalsi_conformance.findings import Fault, NotChecked
+from evalsi_conformance.isolation import sessions
 from evalsi_conformance.outcomes import Outcome, score
 from evalsi_conformance.scripted_judge import FAILURES
 from evalsi_conformance.session import Session
@@ -58,6 +59,10 @@ class Trusting:
         for per_request in (1, len(turned)):
             found = score(self._second(), tuple(reversed(self._bench.sessions)), turned, per_request)
             yield from changed(self._bench, known, found, "in another order")
+
+    def sessions(self) -> Iterator[Fault]:
+        """Sessions with other params beside it do not change what a session answers."""
+        yield from sessions(self._bench, behind_walls=self._walled)
 
     def range(self) -> Iterator[Fault]:
         """Scores are of the kind, the name and the range that the manifest declares."""
