@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.request import Listener
 
 COLOURS = {"red": "31", "yellow": "33", "dim": "2", "bold": "1"}
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 BAR_EVERY_S = 0.1
 LINE_EVERY_S = 10.0
 
@@ -35,7 +37,9 @@ def as_json(value: Any) -> str:
     import json  # Two milliseconds that only who prints it pays.
 
     is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-    return json.dumps(value, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
+    # JSON escapes control characters below U+0020 only; others command a terminal, or turn the direction of a line.
+    return text if text.isascii() and "\x7f" not in text else _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def quoted(text: str) -> str:

@@ -29,6 +29,7 @@ from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.environments import pack_state
 from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR, launch_pack
+from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.describing import describe
 
 SDK: Final = "sdk"
@@ -135,8 +136,13 @@ def _planted(what: str, test: Callable[[], tuple[bool, str]]) -> Check:
     return Check("ok" if is_good else "error", what, detail)
 
 
+def _log(line: str) -> None:
+    """Show a line that a pack wrote."""
+    print(printable_lines(line), file=sys.stderr)
+
+
 def _read(pack: PackInfo, evaluator: str) -> tuple[bool, str]:
-    test = run_reader_test(pack, launch_pack(pack, lambda line: print(line, file=sys.stderr)), evaluator)
+    test = run_reader_test(pack, launch_pack(pack, _log), evaluator)
     detail = f"{test.through:,} of {test.replies:,} replies that only quote one were read as the judge's"
     return test.through == 0, f"{detail} ({test.candidates} candidates)"
 
@@ -159,7 +165,7 @@ def _cache() -> str:
 
 
 def _start(pack: PackInfo) -> str:
-    launch = launch_pack(pack, lambda line: print(line, file=sys.stderr))
+    launch = launch_pack(pack, _log)
 
     described = {table["name"]: str(table["version"]) for table in describe(launch)}
     declared = {evaluator.name: evaluator.version for evaluator in pack.evaluators}

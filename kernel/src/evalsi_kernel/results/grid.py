@@ -69,6 +69,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def printable_lines(text: str) -> str:
+    """Return a text of several lines with everything but the ends of lines escaped where it cannot be printed."""
+    return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+
+
 def _padded(cell: str, width: int, *, right: bool) -> str:
     """The cell with blanks up to the width that it takes in a terminal."""
     blanks = " " * (width - display_width(cell))

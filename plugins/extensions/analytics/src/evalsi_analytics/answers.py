@@ -5,14 +5,13 @@ It must not know what was asked.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from evalsi_kernel.results.csv_text import csv_text
 from evalsi_kernel.results.grid import Grid, printable, text_grid
 
 NONE = "-"
@@ -38,12 +37,8 @@ def as_table(answer: Answer) -> str:
 
 
 def as_csv(answer: Answer) -> str:
-    """CSV with a line of names; nothing stands where there is no value."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(answer.columns)
-    writer.writerows([["" if one is None else plain(one) for one in row] for row in answer.rows])
-    return file.getvalue().rstrip("\n")
+    """CSV with a line of names; formulas and control characters of strangers' texts are made harmless."""
+    return csv_text(answer.columns, [list(map(plain, row)) for row in answer.rows])
 
 
 def as_objects(answer: Answer) -> list[dict[str, Any]]:

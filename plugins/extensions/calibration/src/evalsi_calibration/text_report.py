@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, printable_lines, text_grid
 from evalsi_kernel.scores.intervals import Interval
 
 from .agreement import Agreement
@@ -44,7 +44,7 @@ Block = str | Grid
 
 def text_report(calibrated: Calibrated) -> str:
     """The report as plain text."""
-    return "\n\n".join(text_grid(one) if isinstance(one, Grid) else one for one in _blocks(calibrated))
+    return "\n\n".join(text_grid(one) if isinstance(one, Grid) else printable_lines(one) for one in _blocks(calibrated))
 
 
 def markdown_report(calibrated: Calibrated) -> str:

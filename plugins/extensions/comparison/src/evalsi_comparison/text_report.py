@@ -5,7 +5,7 @@ It must not know how a figure came about, nor a terminal: no colour, no width.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from evalsi_kernel.results.grid import Grid, display_width, escaped, markdown_grid, printable, text_grid
 
@@ -20,18 +20,18 @@ MAX_ANSWER_COLUMNS = 60
 
 def text_report(found: Comparison) -> str:
     """The comparison as plain text."""
-    blocks = [words.headline(found), "\n".join(_runs(found))]
+    blocks = [printable(words.headline(found)), _printed(_runs(found))]
     blocks += [text_grid(one) for one in (metrics_grid(found),) if one.rows]
     blocks += [
-        "\n".join(lines) for lines in (list(words.footnotes(found)), list(words.regression_lines(found))) if lines
+        _printed(lines) for lines in (list(words.footnotes(found)), list(words.regression_lines(found))) if lines
     ]
     if found.changes:
         blocks.append(text_grid(changes_grid(found)))
     if found.notes:
-        blocks.append("\n".join(f"note: {one}" for one in found.notes))
+        blocks.append(_printed(f"note: {one}" for one in found.notes))
     for one in found.differences:
         if (grid := flips_grid(found, one)) is not None:
-            blocks.append(f"{_heading(found, one)}\n{text_grid(grid)}")
+            blocks.append(f"{printable(_heading(found, one))}\n{text_grid(grid)}")
     return "\n\n".join(blocks)
 
 
@@ -109,6 +109,11 @@ def _runs(found: Comparison) -> Iterator[str]:
     yield f"base: {words.run_line(found.base)}"
     yield f"candidate: {words.run_line(found.candidate)}"
     yield words.counts_line(found)
+
+
+def _printed(lines: Iterable[str]) -> str:
+    """Lines that hold texts of strangers, one below the other."""
+    return "\n".join(map(printable, lines))
 
 
 def _list(lines: Iterator[str] | tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.environments import ensure_environment, pack_state
 from evalsi_kernel.planning.launching import launch_pack
-from evalsi_kernel.results.grid import Grid, text_grid
+from evalsi_kernel.results.grid import Grid, printable_lines, text_grid
 from evalsi_kernel.supervision.describing import describe
 
 from . import authoring, service_actions
@@ -117,7 +117,7 @@ def _each(names: Sequence[str], do: Any) -> int:
             print(f"ok       {pack.name}: {do(pack)}")
         except EvalsiError as error:
             code = ERROR
-            print(f"problem  {pack.name}: {error}")
+            print(printable_lines(f"problem  {pack.name}: {error}"))
     return code
 
 
@@ -157,7 +157,7 @@ def _prune(*, dry_run: bool) -> int:
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(printable_lines(line), file=sys.stderr, flush=True)
 
 
 def _size(size: int) -> str:

@@ -17,6 +17,7 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, PackError, UsageError
 from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.packs.manifests import PROTOCOL, load_manifest
+from evalsi_kernel.results.grid import printable, printable_lines
 
 from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
 from .admission import differences
@@ -133,7 +134,7 @@ def run_search(options: argparse.Namespace, toolkit: Toolkit) -> int:
     rows = [(one.name, max((r.version for r in one.versions), key=order_of), one.summary) for one in found]
     width = max((len(name) for name, *_ in rows), default=0)
     for name, version, summary in rows:
-        print(f"{name:<{width}}  {version:<8}  {summary}")
+        print(printable(f"{name:<{width}}  {version:<8}  {summary}"))
     if not rows:
         print(f"nothing in {place} has all of these words", file=sys.stderr)
     return OK
@@ -147,8 +148,8 @@ def run_show(options: argparse.Namespace, toolkit: Toolkit) -> int:
         print(toolkit.as_json(listed.model_dump()))
         return OK
     newest = listed.newest()
-    print(f"{listed.name}  {listed.summary}".rstrip())
-    print(f"evaluators: {', '.join(listed.evaluators) or 'it names none'}")
+    print(printable(f"{listed.name}  {listed.summary}".rstrip()))
+    print(printable(f"evaluators: {', '.join(listed.evaluators) or 'it names none'}"))
     for one in sorted(listed.versions, key=lambda release: order_of(release.version), reverse=True):
         marks = ["newest"] if one is newest else []
         marks += ["taken back"] if one.yanked else []
@@ -196,7 +197,7 @@ def _settle(proposal: Proposal, *, change: Change, place: str) -> None:
     """Show what a pack may do, and have it granted: by the flag, by the project's earlier word, or by a person."""
     pack = proposal.pack
     for line in _lines(proposal, place or proposal.entry.source):
-        print(line)
+        print(printable_lines(line))
     needed = needs_grant(proposal)
     missing = [kind for kind in needed if kind not in (change.grant or ())]
     if not missing:
@@ -256,9 +257,9 @@ def _is_terminal() -> bool:
 
 
 def _says_yes(question: str) -> bool:
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{printable_lines(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(printable_lines(line), file=sys.stderr, flush=True)

@@ -24,7 +24,7 @@ from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.launching import launch_unheld
-from evalsi_kernel.results.grid import printable
+from evalsi_kernel.results.grid import printable, printable_lines
 
 from .archives import is_archive
 from .confinement import confined
@@ -122,4 +122,4 @@ def _granted(pack: PackInfo, names: Sequence[str]) -> Permissions:
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(printable_lines(line), file=sys.stderr, flush=True)

@@ -18,6 +18,7 @@ from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import MANIFEST, default_catalog
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.planning.launching import launch_pack, launch_unheld
+from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.supervision.launch import Launch
 
@@ -130,4 +131,4 @@ def _launch(word: str) -> Launch:
 
 def _note(line: str) -> None:
     with suppress(OSError, ValueError):  # Who reads the log may go away, and the sessions go on.
-        print(line, file=sys.stderr, flush=True)
+        print(printable_lines(line), file=sys.stderr, flush=True)

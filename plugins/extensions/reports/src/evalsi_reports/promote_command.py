@@ -18,6 +18,7 @@ from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.files.output_check import check_output
 from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.records.mapping import FIELDS
+from evalsi_kernel.results.grid import printable
 
 from .named_results import results_named
 from .promotion import VARIABLES, promotion
@@ -57,18 +58,19 @@ class Promote:
             with whole_file(path) as file:
                 file.write(merged.content)
         if merged.others and not options.quiet:
-            print(
+            note = (
                 f"note: nothing in {path} had a reference before, but {merged.others}: where a spec maps a column to "
-                "reference, what was added has none",
-                file=sys.stderr,
+                "reference, what was added has none"
             )
+            print(printable(note), file=sys.stderr)
         if found.open and not options.quiet:
-            print(
+            note = (
                 f"note: the condition says nothing of {found.open} of {found.answers} answers, which are left out: "
-                f"{found.reason}",
-                file=sys.stderr,
+                f"{found.reason}"
             )
-        print(f"{path}: {_counted(merged.added)} of {found.source} added, {merged.known} there before.")
+            print(printable(note), file=sys.stderr)
+        told = f"{path}: {_counted(merged.added)} of {found.source} added, {merged.known} there before."
+        print(printable(told))
         return OK
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
-from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, text_grid
+from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, printable, printable_lines, text_grid
 from evalsi_kernel.results.table import markdown_table, text_table
 from evalsi_kernel.runs.request import RunEnd
 
@@ -22,7 +22,8 @@ def text_of(end: RunEnd) -> str:
     """For a terminal."""
     gates = [text_grid(_gates(end.gates))] if end.gates else []
     trials = trials_line(end.evaluation.more.get("trial_advice"))
-    parts = [headline(end), *gates, _numbers(end), "\n".join(filter(None, (usage_line(end), trials)))]
+    told = "\n".join(filter(None, (usage_line(end), trials)))
+    parts = [printable(headline(end)), *gates, _numbers(end), printable_lines(told)]
     return "\n\n".join(parts)
 
 
