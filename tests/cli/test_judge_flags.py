@@ -108,7 +108,19 @@ def test_a_budget_that_is_used_up_fails_the_run_and_keeps_what_was_judged(tmp_pa
     assert done.code == 1
     assert "budget" in done.err
     assert "Traceback" not in done.err
+    assert json.loads(output.read_text())["manifest"]["status"] == "complete"
     assert more.code == 0
+
+
+def test_g4_a_budget_that_is_used_up_leaves_the_evaluation_incomplete_and_tells_the_overshoot(tmp_path: Path) -> None:
+    output = tmp_path / "results.json"
+    # Each reply takes far more than was reserved for it.
+    with Provider(fixed(Answer(GOOD, input_tokens=1_000, output_tokens=5_500))) as provider:
+        words = ["--judge-max-tokens", "100", "--judge-budget-tokens", "6000", "--output", str(output)]
+        done = judged(provider.base_url, *words)
+    assert done.code == 1
+    assert json.loads(output.read_text())["manifest"]["status"] == "incomplete"
+    assert "tokens were spent of a budget of 6,000" in done.err
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,7 @@ def test_a_budget_is_reserved_for_each_question_at_half_the_price(
     assert summary.judge is not None
     assert summary.judge.cost_usd == pytest.approx(0.011)
     assert {score for score in scores(result).values() if isinstance(score, str)} == {"judge.budget"}
+    assert result.status == "incomplete"  # G4
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -225,6 +226,7 @@ def test_a_batch_that_is_refused_as_a_whole_is_an_error_of_each_record() -> None
     with Provider(batching=Batching(invalid="invalid_json_line")) as server:
         result = run(server, rows(*FIVE))
     assert set(scores(result).values()) == {"provider.bad_request"}
+    assert result.status == "incomplete"  # G4
     assert on_file() == []
 
 

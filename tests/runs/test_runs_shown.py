@@ -102,3 +102,40 @@ def test_results_that_are_damaged_are_told_with_what_to_do_after_how_it_stands(t
     assert (code, "succeeded" in out) == (1, True)
     assert "capitals-1/results.json is damaged: " in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "7",
+        '"text"',
+        "[" * 100_000,
+        "{}",
+        '{"state": 3}',
+        '{"state": "succeeded", "labels": "a=b", "started_at": 5, "items": [1]}',
+        '{"state": "succeeded", "id": {"a": 1}, "verdict": ["pass"]}',
+        '{"state": "succeeded", "name": "\\ud800"}',
+        "\xff",
+    ],
+)
+def test_s6_a_damaged_summary_breaks_no_list_and_no_run(tmp_path: Path, text: str) -> None:
+    with Provider(fixed("Lisbon")) as vendor:
+        write_spec(tmp_path, model_of(vendor))
+        assert run(tmp_path, "--quiet").code == 0
+        assert run(tmp_path, "--quiet").code == 0
+        damaged = tmp_path / ".evalsi" / "runs" / "run-1" / "run.json"
+        damaged.write_text(text, "latin-1")
+        for words in ([], ["--format", "json"], ["--label", "a=b"]):
+            done = evalsi("runs", "list", *words, cwd=tmp_path)
+            assert (done.code, "Traceback" in done.err) == (0, False)
+        listed = json.loads(evalsi("runs", "list", "--format", "json", cwd=tmp_path).out)
+        assert [one["id"] for one in listed] == ["run-1", "run-2"]
+        assert listed[1]["state"] == "succeeded"
+        assert shown(tmp_path)[0] == 0
+        # The log decides how a run goes on.
+        damaged.with_name("run.json").rename(tmp_path / ".evalsi" / "runs" / "run-2" / "run.json")
+        assert run(tmp_path, "--quiet").code == 0

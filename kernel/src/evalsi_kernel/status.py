@@ -12,9 +12,14 @@ from evalsi_kernel.errors import EvalsiError
 
 
 class Status(Enum):
-    """`complete`; `partial`, because it was stopped; or `failed`, because of an error on the way."""
+    """How a run ended.
+
+    `complete`; `incomplete`, because a model was not asked or answered nothing; `partial`, because it was stopped; or
+    `failed`, because of an error on the way.
+    """
 
     COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
     PARTIAL = "partial"
     FAILED = "failed"
 

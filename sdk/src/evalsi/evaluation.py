@@ -46,7 +46,11 @@ class Result:
 
     @property
     def status(self) -> str:
-        """`complete`, `partial` (it was interrupted) or `failed` (the data broke on the way)."""
+        """`complete`, `incomplete`, `partial` or `failed`.
+
+        It is `incomplete` if a model was not asked or answered nothing, `partial` if it was interrupted, and `failed`
+        if the data broke on the way.
+        """
         return self._evaluation.status.value
 
     @property

@@ -42,6 +42,8 @@ class Broker:
     Attributes:
         error: why raw replies are no longer written down; None as long as they are.
         over_budget: how many questions the budget did not cover.
+        questions: how many questions were put to judges.
+        unanswered: how many of them no model replied to.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Broker:
         self.replies = replies
         self.preview = preview
         self.error: OSError | None = None
-        self.over_budget = 0
+        self.over_budget = self.questions = self.unanswered = 0
         self._cache = cache
         self._flights: Flights[tuple[str, str], Resolved] = Flights()
 
@@ -90,6 +92,17 @@ class Broker:
     def is_in_trouble(self) -> bool:
         """Whether some question was not asked, because no model can be or the budget does not cover it."""
         return self.over_budget > 0 or self.broken is not None
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether some question was not asked, or models answered none of them."""
+        return self.is_in_trouble or self.questions == self.unanswered > 0
+
+    @property
+    def overshoots(self) -> list[str]:
+        """What was spent beyond the budget, a sentence for each limit."""
+        budgets = {id(model.caller.budget): model.caller.budget for model in self._models().values()}
+        return [sentence for budget in budgets.values() for sentence in budget.overshoots]
 
     def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
         """The references of the replies to each record's evaluations, which the ledger then forgets."""
@@ -154,6 +167,7 @@ class Broker:
         except (BadAsk, VerdictError) as bad:
             return {"error": bad.error.to_body()}
         key = judge.key(ask)
+        self.questions += 1
         try:
             if self.preview is not None:
                 resolved, shared = await self._foreseen(judge, ask, key), False
@@ -198,6 +212,7 @@ class Broker:
     def _book_failure(self, asker: Asker, role: str, failure: Unresolved) -> None:
         """Book a question without an answer; one that several asked at once is paid for by the first of them."""
         self.over_budget += failure.error.code == "judge.budget"
+        self.unanswered += failure.reply is None
         spent = failure.spent if failure.spent.calls and not failure.is_booked else NOTHING
         failure.is_booked = True
         self.ledger.book(*asker, Entry(failure.ref, *spent, failed=True))

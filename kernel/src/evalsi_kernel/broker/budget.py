@@ -111,6 +111,21 @@ class Budget:
         """Count what an earlier attempt took."""
         self._spent = self._spent.plus(_Amount(tokens, picodollars(usd)))
 
+    @property
+    def overshoots(self) -> list[str]:
+        """What was spent beyond each limit, a sentence each: a call may take more than could be foreseen."""
+        found = []
+        tokens, pico_usd = self._spent
+        if self._max_tokens is not None and tokens > self._max_tokens:
+            more = tokens - self._max_tokens
+            found.append(f"{tokens:,} tokens were spent of a budget of {self._max_tokens:,}: {more:,} too many.")
+        if self._max_pico_usd is not None and pico_usd > self._max_pico_usd:
+            spent, limit, over = (
+                shown_usd(pico / PICO) for pico in (pico_usd, self._max_pico_usd, pico_usd - self._max_pico_usd)
+            )
+            found.append(f"{spent} was spent of a budget of {limit}: {over} too much.")
+        return found
+
     async def reserve(self, tokens: int, usd: float | None) -> Reservation:
         """Reserve room for a call, once there is room.
 

@@ -78,6 +78,9 @@ class Caller:
         others: models that may answer in its place.
         on_note: gets a sentence for a person when calls pause in an outage and when they go on.
         takes_turns: give a call back in an outage, so that another can be made in its place.
+
+    Attributes:
+        budget: of all models of the run together.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class Caller:
         takes_turns: bool = False,
     ) -> None:
         self._models = (model, *others)
-        self._budget = budget
+        self.budget = budget
         self._prices = prices
         self._pace = pace
         self._price_factor = price_factor
@@ -121,7 +124,7 @@ class Caller:
         """
         most_usd = self.worst_case_usd(max_input_tokens, max_output_tokens)
         try:
-            reservation = await self._budget.reserve(max_input_tokens + max_output_tokens, most_usd)
+            reservation = await self.budget.reserve(max_input_tokens + max_output_tokens, most_usd)
         except BudgetSpent as refusal:
             raise CallFailed(refusal.error, NOTHING) from refusal
         failed: list[Spent] = []

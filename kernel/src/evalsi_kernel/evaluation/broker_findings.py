@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from evalsi_kernel.broker.broker import Broker
 from evalsi_kernel.results.findings import Finding
 
+OVERSHOOT = "A call took more than could be foreseen; set the limit lower where it must hold."
+
 
 def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
     """The problems first; `asking` are the sessions of evaluators that ask models."""
@@ -20,6 +22,7 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
             "Raise it, or say what the model costs, and run again; what was answered comes from the cache at no cost."
         )
         found.append(Finding("problem", message, mend))
+    found += [Finding("notice", sentence, OVERSHOOT) for sentence in broker.overshoots]
     if (why := broker.broken) is not None:
         found.append(Finding("problem", f"A model is not asked any more: {why.message}", why.mend))
     if broker.error is not None:

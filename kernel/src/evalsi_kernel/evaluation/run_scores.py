@@ -25,7 +25,7 @@ from evalsi_kernel.results.findings import Finding, findings
 from evalsi_kernel.scores.intervals import Interval, IntervalMethod, percentile_interval
 from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import Tally
-from evalsi_kernel.status import Ending
+from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.supervision.connection import RequestFailed
 from evalsi_kernel.supervision.pool import Pool
 from evalsi_kernel.supervision.whole import score_of_whole
@@ -133,6 +133,13 @@ class RunScores:
         """Sum up, and write the file when one was asked for, once `complete` has added what it knows."""
         summaries = tuple(summary for tally in self._tallies for summary in self._billed(tally))
         judging = None if self._broker is None else self._broker.to_dict()
+        if (
+            ending.status is Status.COMPLETE
+            and self._broker is not None
+            and self._broker.preview is None
+            and self._broker.is_incomplete
+        ):
+            ending = Ending(Status.INCOMPLETE, ending.error)
         manifest = run_manifest(
             self._request,
             self._plan,

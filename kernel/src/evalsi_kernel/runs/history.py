@@ -123,8 +123,8 @@ class History:
 def _state_in(summary: Path) -> str | None:
     try:
         state: str | None = json.loads(summary.read_text("utf-8"))["state"]
-    except (OSError, ValueError, KeyError):
-        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None  # It is only a summary; the log decides.
     return state
 
 

@@ -108,7 +108,7 @@ class Running:
                 begun.progress.note(note="broken off", asked=left)
             self._take_trouble_of(ready.broker)
             begun.history.enter("scoring")
-            return await self._summed_up(ready, at_own_end=at_own_end)
+            return await self._summed_up(ready, caller.budget.overshoots, at_own_end=at_own_end)
 
     def _take_trouble_of(self, broker: Broker | None) -> None:
         """Say why judges were not asked about all, where nothing was said yet."""
@@ -194,11 +194,11 @@ class Running:
                     usd += entry.cost_usd or 0.0
         return models._replace(spent_tokens=tokens, spent_usd=usd)
 
-    async def _summed_up(self, ready: Scorers, *, at_own_end: bool) -> RunEnd:
+    async def _summed_up(self, ready: Scorers, overshoots: Sequence[str], *, at_own_end: bool) -> RunEnd:
         prepared, begun, done = self._prepared, self._begun, self._begun.progress.done
         decisions = () if self._following is None else tuple(self._following.test.decisions)
         stopped = not at_own_end or self._halt.reason == STOPPED
-        summing = Summing(prepared, self._about(done), decisions, stopped=stopped)
+        summing = Summing(prepared, self._about(done), decisions, stopped=stopped, overshoots=overshoots)
         scores = RunScores(
             prepared.plan,
             ready.pools,

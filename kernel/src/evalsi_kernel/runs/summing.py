@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalsi_kernel.broker.settings import PRIMARY
+from evalsi_kernel.evaluation.broker_findings import OVERSHOOT
 from evalsi_kernel.extensions.asking import gate_warnings, trial_advice
 from evalsi_kernel.gates.baseline import mark_of, side
 from evalsi_kernel.gates.early_stopping import Decision
@@ -41,6 +42,7 @@ class Summing:
         about: what the run adds to the manifest.
         decided: what early stopping found, one for each gate; empty where nothing was followed.
         stopped: whether the run was stopped from outside.
+        overshoots: what the target took beyond its budget, a sentence each.
 
     Attributes:
         gates: one result a gate, once `complete` has judged them.
@@ -48,7 +50,13 @@ class Summing:
     """
 
     def __init__(
-        self, prepared: Prepared, about: Mapping[str, Any], decided: Sequence[Decision | None], *, stopped: bool
+        self,
+        prepared: Prepared,
+        about: Mapping[str, Any],
+        decided: Sequence[Decision | None],
+        *,
+        stopped: bool,
+        overshoots: Sequence[str] = (),
     ) -> None:
         self.gates: tuple[GateResult, ...] = ()
         self.verdict: Verdict | None = None
@@ -56,6 +64,7 @@ class Summing:
         self._about = about
         self._decided = decided
         self._stopped = stopped
+        self._overshoots = overshoots
         spec, instances, level = prepared.spec, prepared.plan.instances, prepared.spec.summary.confidence_level
         clustered = spec.summary.cluster_by is not None or spec.trials > 1
         of_records = [instance for instance in instances if instance.info.scope == "record"]
@@ -115,6 +124,7 @@ class Summing:
     def _warnings(self, manifest: Mapping[str, Any]) -> list[Finding]:
         warnings = (*self._prepared.gates.warnings, *self._warnings_of_extensions(manifest))
         told = [Finding("notice", warning) for warning in warnings]
+        told += [Finding("notice", sentence, OVERSHOOT) for sentence in self._overshoots]
         for key in sorted(self._slices.overflown):
             message = f"{key!r} has more than {MOST_SLICES:,} values; the first {MOST_SLICES:,} are summed up apart."
             told.append(Finding("notice", message, "Slice by a key with fewer values."))

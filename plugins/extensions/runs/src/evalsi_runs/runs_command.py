@@ -10,6 +10,8 @@ import json
 import os
 import shutil
 import signal
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,9 @@ class Runs:
                 started = (run.get("started_at") or "")[:19].replace("T", " ")
                 rows.append([run["id"], run["state"], run.get("verdict") or "", *count, started])
             print(text_grid(Grid(rows[0], rows[1:])))
+            for run in runs:
+                if "damaged" in run:
+                    print(f"{run['id']}: {run['damaged']}", file=sys.stderr)
         return OK
 
     def _show(self, options: argparse.Namespace) -> int:
@@ -79,7 +84,7 @@ class Runs:
         about = told(run)
         about["results"] = str(run.results) if run.results.exists() else None
         # Of one that goes on, the results are those of an attempt before.
-        is_over = about["state"] in _OVER and about["results"] is not None
+        is_over = about["state"] in _OVER and about["results"] is not None and "damaged" not in about
         if options.format == "json":
             print(self._toolkit.as_json(about | (_numbers(run, about) if is_over else {})))
             return OK
@@ -139,15 +144,63 @@ def found(run_id: str, runs: Path) -> RunFolder:
 
 def told(run: RunFolder) -> dict[str, Any]:
     """What is known of a run; one that nobody works on and that is not over was interrupted."""
-    try:
-        about: dict[str, Any] = json.loads((run.path / "run.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        about = {"state": "planned"}
+    about = _summary(run)
     process = run.process_id
     state = about.get("state", "planned")
-    if process is None and state not in _OVER:
+    if process is None and state not in _OVER and state != "unknown":
         about["state"] = "interrupted"
-    return {"id": run.id, **about, "process": process}
+    return {"id": run.id, **{key: value for key, value in about.items() if key != "id"}, "process": process}
+
+
+_TYPES: Mapping[str, type] = {
+    "state": str,
+    "name": str,
+    "project": str,
+    "labels": dict,
+    "items": int,
+    "trials": int,
+    "spec_file": str,
+    "started_at": str,
+    "updated_at": str,
+    "done": int,
+    "attempts": int,
+    "attempt_times": list,
+    "verdict": str,
+    "reason": str,
+    "finished": bool,
+}
+
+
+def _summary(run: RunFolder) -> dict[str, Any]:
+    """What `run.json` says; a file that does not have its form is reported under `damaged`, and breaks no list."""
+    try:
+        about = json.loads((run.path / "run.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return {"state": "planned"}
+    except OSError as error:
+        return {"state": "unknown", "damaged": f"run.json cannot be read: {error.strerror}"}
+    except (ValueError, RecursionError):
+        return {"state": "unknown", "damaged": "run.json is not JSON"}
+    if not isinstance(about, dict):
+        return {"state": "unknown", "damaged": "run.json is not an object"}
+    wrong = [
+        key
+        for key, kind in _TYPES.items()
+        if about.get(key) is not None and (type(about[key]) is not kind or not _is_encodable(about[key]))
+    ]
+    kept = {key: value for key, value in about.items() if key not in wrong and _is_encodable(value)}
+    if wrong:
+        kept["damaged"] = f"run.json has no valid {', '.join(wrong)}"
+    return {"state": "unknown", **kept} if wrong else {"state": "planned", **kept}
+
+
+def _is_encodable(value: Any) -> bool:
+    """Whether a value can be printed: JSON may hold half a character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _told_again(run: RunFolder, about: dict[str, Any]) -> str:
