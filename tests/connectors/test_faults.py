@@ -95,7 +95,7 @@ def test_where_nothing_listens_the_error_says_so(provider: str) -> None:
     assert isinstance(error, ProviderError)
     assert error.error.code == "provider.connection"
     assert error.error.retry == "later"
-    assert f"Nothing listens at {provider} at {url}" in error.error.message
+    assert f"Nothing listens at the address of {provider} at {url}" in error.error.message
 
 
 @pytest.mark.parametrize("provider", BOTH)

@@ -57,11 +57,6 @@ def test_the_example_of_the_guide_is_read(tmp_path: Path) -> None:
             "line 3: spec.target.connector cannot be used: There is no target 'reply'",
         ),
         ("path: recorded", "paht: recorded", 'line 3: spec.target.paht is not a key there. Did you mean "path"?'),
-        (
-            "- ref: exact-match",
-            "- exact-match",
-            'line 6: spec.evaluators[0] must be a table, not the text "exact-match". Write it as {ref: …}.',
-        ),
         ("{path: qa.jsonl}", "qa.jsonl", "Write it as {path: …}."),
         ("{path: qa.jsonl}", "[qa.jsonl]", "line 4: spec.dataset must be a table, not a list"),
         ("{path: qa.jsonl}", "{path: qa.jsonl, limit: many}", "spec.dataset.limit must be a whole number, not"),

@@ -148,7 +148,7 @@ def test_addresses_where_nobody_answers_are_passed_by_and_the_last_one_ends_the_
     (tmp_path / "none").mkdir()
     end, _ = run_here(write_spec(tmp_path / "none", target_of(vendor, nobody) | nobody, records(1)))
     assert end.state == "error"
-    assert "Nothing listens at anthropic at http://127.0.0.1:1" in end.reason
+    assert "Nothing listens at the address of anthropic at http://127.0.0.1:1" in end.reason
 
 
 def test_no_more_tries_are_planned_than_a_run_makes() -> None:

@@ -32,6 +32,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _Unmeasured)
         super().__init__(allow_abbrev=False, **options)
+        self._words: list[str] = []
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """As argparse, but an unknown flag is met with the nearest known one."""
@@ -41,6 +42,11 @@ class Parser(argparse.ArgumentParser):
             parser = parser._command(getattr(options, "action", None)) or parser
             parser.error(f"there is no {unknown[0]!r} here. {parser.nearest(unknown[0])}".rstrip())
         return options
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """As argparse; the words are kept for the message about a mistake."""
+        self._words = list(args or ())
+        return super().parse_known_args(args, namespace)
 
     def format_usage(self) -> str:
         self.formatter_class = _Measured
@@ -71,7 +77,16 @@ class Parser(argparse.ArgumentParser):
             close = difflib.get_close_matches(word, known, 1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Choose one of {', '.join(map(str, known))}."
             message = f"there is no {word!r}. {hint}"
+        elif message.startswith("the following arguments are required") and (unknown := self._unknown_flag()):
+            # A misspelt flag is why a required one is missing.
+            message = f"there is no {unknown!r} here. {self.nearest(unknown)}"
         self.exit(2, f"error: {message}\n`{self.prog} --help` shows the usage.\n")
+
+    def _unknown_flag(self) -> str | None:
+        """The first flag among the words that the parser does not know."""
+        known = {option for action in self._actions for option in action.option_strings}
+        flags = (word.split("=", maxsplit=1)[0] for word in self._words if word.startswith("--") and word != "--")
+        return next((flag for flag in flags if flag not in known), None)
 
     def _command(self, name: str | None) -> Parser | None:
         for action in self._actions:

@@ -23,6 +23,8 @@ def choose(word: str, known: Iterable[str]) -> str:
 
 
 def _nearest(word: str, known: list[str]) -> str | None:
+    # A name that is known elsewhere, such as a key that one record lacks, is no suggestion for itself.
+    known = [name for name in known if name != word]
     plain = _plain(word)
     for name in known:
         if _plain(name) == plain:

@@ -15,24 +15,33 @@ from evalsi_kernel.records.contents import a_map
 
 FIELDS = ("id", "input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 MISSING = object()
+_NEXT_FIELD = re.compile(r",(?=\s*[A-Za-z_][\w.]*=)")
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 
 Path = tuple[str, ...]
 
 
 def parse_mapping(assignments: Iterable[str]) -> dict[str, Path]:
-    """Read `FIELD=path` words; a field may be nested too, as in `usage.latency_ms=timing.total`.
+    """Read `FIELD=path` words, one or several separated by commas.
+
+    A field may be nested, as in `usage.latency_ms=timing.total`. A comma belongs to a column's name unless `NAME=`
+    follows it: `output=a,b` is the column "a,b".
 
     Raises:
         UsageError: a word has no `=`, names no field of a record, or names one twice.
     """
     mapping: dict[str, Path] = {}
-    for word in assignments:
+    for word in (one for words in assignments for one in _separate(words)):
         field, equals, path = word.partition("=")
         if not equals or not field or not path:
             raise UsageError(f"--map {word!r} is not FIELD=COLUMN.", "Write for example --map input=question.")
         add_mapping(mapping, field, path)
     return mapping
+
+
+def _separate(words: str) -> list[str]:
+    """The assignments of one word."""
+    return [one.strip() for one in _NEXT_FIELD.split(words)]
 
 
 def add_mapping(mapping: dict[str, Path], field: str, path: str) -> None:

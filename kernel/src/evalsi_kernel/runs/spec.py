@@ -99,8 +99,12 @@ class DatasetSpec(Table):
         return [key for key in ("path", "uri", "inline") if getattr(self, key) is not None]
 
 
+def _evaluator(value: Any) -> Any:
+    return {"ref": value} if isinstance(value, str) else value
+
+
 class EvaluatorSpec(Table):
-    """One evaluator of the run."""
+    """One evaluator of the run; a text alone is its ref."""
 
     ref: FilledLine = Field(description="as `evalsi catalog` names it, or ./file.py:function, or module:function")
     name: FilledLine | None = Field(default=None, description="what to call it in this run")
@@ -147,7 +151,9 @@ class Spec(Table):
 
     target: TargetSpec = Field(description="what is asked for outputs")
     dataset: DatasetSpec = Field(description="the records")
-    evaluators: list[EvaluatorSpec] = Field(min_length=1, description="what scores the outputs")
+    evaluators: list[
+        Annotated[EvaluatorSpec, BeforeValidator(_evaluator, json_schema_input_type=FilledLine | EvaluatorSpec)]
+    ] = Field(min_length=1, description="what scores the outputs; a text alone is the ref of an evaluator")
     trials: int = Field(default=1, ge=1, le=MOST_TRIALS, description="how often each record is run")
     summary: SummarySpec = Field(default_factory=SummarySpec, description="how scores are summed up")
     gates: list[GateSpec] = Field(default_factory=list, description="what must hold; one that fails gives exit code 3")

@@ -100,7 +100,7 @@ def _address(cause: BaseException, who: Who) -> ProviderError | None:
     if not isinstance(cause, OSError):
         return None
     if cause.errno == errno.ECONNREFUSED:
-        return failure("provider.connection", f"Nothing listens at {who}.", _check(who))
+        return failure("provider.connection", f"Nothing listens at the address of {who}.", _check(who))
     if cause.errno in (errno.EMFILE, errno.ENFILE):
         mend = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
         return failure("provider.connection", f"Too many files are open for a connection to {who}.", mend)

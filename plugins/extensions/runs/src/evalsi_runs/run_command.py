@@ -21,7 +21,7 @@ from .ci_source import source_of
 from .errors_told import with_errors_told
 from .foresight import foresee
 from .run_told import foreseen_text, markdown_of, text_of
-from .spec_file import read_spec, run_name
+from .spec_file import add_spec, read_spec, run_name, spec_named
 
 OK, ERROR, GATE_FAILED = 0, 1, 3
 
@@ -35,7 +35,7 @@ class Run:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
         add = parser.add_argument
-        add("-f", "--file", required=True, type=Path, metavar="SPEC", help="the run's spec, YAML or JSON")
+        add_spec(parser, "the run's spec, YAML or JSON")
         add("--output", type=Path, metavar="FILE", help="write results.json there too")
         add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
         add("--fresh", action="store_true", help="begin a new run, though the last one is not finished")
@@ -58,12 +58,13 @@ class Run:
         # A dry run of a run is about its target too, so it needs no judge.
         foresees, options.dry_run = options.dry_run, False
         extensions = default_extensions()
-        document = read_spec(options.file, extensions)
+        file = spec_named(options)
+        document = read_spec(file, extensions)
         request = RunRequest(
             document,
-            run_name(document, options.file),
-            options.file.parent,
-            spec_file=str(options.file),
+            run_name(document, file),
+            file.parent,
+            spec_file=str(file),
             runs=options.runs,
             models=self._toolkit.models_of(options),
             output=options.output,

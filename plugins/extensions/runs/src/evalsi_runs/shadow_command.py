@@ -22,7 +22,7 @@ from .errors_told import with_errors_told
 from .foresight import foresee
 from .run_command import exit_code
 from .run_told import foreseen_text
-from .spec_file import read_spec, run_name
+from .spec_file import add_spec, read_spec, run_name, spec_named
 
 OK = 0
 _RECORDED = "-recorded"
@@ -37,9 +37,7 @@ class Shadow:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags."""
         add = parser.add_argument
-        add(
-            "-f", "--file", required=True, type=Path, metavar="SPEC", help="the candidate's spec; its data have outputs"
-        )
+        add_spec(parser, "the candidate's spec; its data have outputs")
         add("--runs", type=Path, default=RUNS, metavar="DIR", help="where runs lie (.evalsi/runs)")
         add(
             "--fail-on-regression",
@@ -55,6 +53,7 @@ class Shadow:
     def run(self, options: argparse.Namespace) -> int:
         """Score what was recorded, run the candidate, compare; a dry run foresees the candidate."""
         foresees, options.dry_run = options.dry_run, False
+        options.file = spec_named(options)
         document = read_spec(options.file, default_extensions())
         name = run_name(document, options.file)
         if foresees:

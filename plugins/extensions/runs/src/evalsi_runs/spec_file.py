@@ -5,6 +5,7 @@ It must not know what a run does.
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from evalsi_kernel.checking.problems import Problem
 from evalsi_kernel.checking.toml_tables import check_table, problems_of
-from evalsi_kernel.errors import ConfigError, EvalsiError
+from evalsi_kernel.errors import ConfigError, EvalsiError, UsageError
 from evalsi_kernel.extensions.asking import target_options
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.spec import RunDocument
@@ -24,9 +25,23 @@ _TEXT_FOR_TABLE = "must be a table, not the text"
 _AS_TABLE = {
     "spec.target": "{connector: …}",
     "spec.dataset": "{path: …}",
-    "spec.evaluators": "{ref: …}",
     "spec.gates": "{metric: …, min: …}",
 }
+
+
+def add_spec(parser: argparse.ArgumentParser, summary: str) -> None:
+    """Add the spec's file, as a flag and by its place."""
+    parser.add_argument("spec", nargs="?", type=Path, metavar="SPEC", help=summary)
+    parser.add_argument("-f", "--file", type=Path, metavar="SPEC", help="the same, as a flag")
+
+
+def spec_named(options: argparse.Namespace) -> Path:
+    """Return the file that a command names; raises `UsageError` where it names none or two."""
+    named: list[Path] = [path for path in (options.spec, options.file) if path is not None]
+    if len(named) != 1:
+        what = "A spec is needed." if not named else f"Two specs are named, {named[0]} and {named[1]}."
+        raise UsageError(what, "Name one file, such as run.yaml; `evalsi init` writes an example.")
+    return named[0]
 
 
 def read_spec(path: Path, extensions: Extensions) -> RunDocument:
