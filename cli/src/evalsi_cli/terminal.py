@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from evalsi_kernel.request import Listener
 
-COLOURS = {"red": "31", "yellow": "33", "dim": "2", "bold": "1"}
+COLOURS = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 BAR_EVERY_S = 0.1
 LINE_EVERY_S = 10.0
@@ -118,6 +118,10 @@ class ProgressLine:
         self.clear()
         print(quoted(line), file=self._stream, flush=True)
 
+    def expect(self, total: int | None) -> None:
+        """Take note of how many records there will be."""
+        self._total = total
+
     def show(self, done: int) -> None:
         """Show how far it is, not oftener than is of use."""
         now = monotonic()
@@ -129,10 +133,9 @@ class ProgressLine:
         text = f"{done:,} records, {rate:,.0f}/s"
         if self._total:
             share = min(1.0, done / self._total)
-            left_s = (self._total - done) / rate if rate else 0
-            text = (
-                f"{_bar(share)} {share:4.0%}  {done:,} of {self._total:,} records, {rate:,.0f}/s, {left_s:,.0f} s left"
-            )
+            left_s = max(0, self._total - done) / rate if rate else 0
+            counts = f"{done:,} of {self._total:,} records, {rate:,.0f}/s"
+            text = f"{_bar(share)} {share:4.0%}  {counts}, {duration(left_s)} left"
         if self._is_terminal:
             self._stream.write(f"\r\x1b[K{text}")
             self._stream.flush()
@@ -153,7 +156,16 @@ def listener_of(progress: ProgressLine, *, verbose: bool = False) -> Listener:
     from evalsi_kernel.request import Listener
 
     is_verbose = verbose or bool(os.environ.get("EVALSI_DEBUG"))
-    return Listener(progress.note, progress.show, progress.log if is_verbose else None)
+    return Listener(progress.note, progress.show, progress.log if is_verbose else None, progress.expect)
+
+
+def duration(seconds: float) -> str:
+    """A time span for a person, such as 3 min 20 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def _bar(share: float, width: int = 20) -> str:

@@ -6,13 +6,14 @@ It must not know a command.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evalsi_cli.faults import tell_evaluation
 from evalsi_cli.models import add_model_flags, models_of, preview_text
-from evalsi_cli.terminal import ProgressLine, as_json, listener_of
+from evalsi_cli.terminal import ProgressLine, as_json, listener_of, paint
 from evalsi_cli.wanted import wanted_evaluators
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.packs.wanted import Wanted
@@ -50,6 +51,10 @@ class Toolkit:
     def as_json(self, value: Any) -> str:
         """The value as indented JSON."""
         return as_json(value)
+
+    def paint(self, text: str, colour: str) -> str:
+        """The text in a colour, where standard output is a terminal that takes colours."""
+        return paint(text, colour, sys.stdout)
 
     def preview_text(self, preview: Preview) -> str:
         """What a dry run foresees."""

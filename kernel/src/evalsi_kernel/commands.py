@@ -41,6 +41,9 @@ class Toolkit(Protocol):
     def as_json(self, value: Any) -> str:
         """The value as indented JSON, in characters that standard output has."""
 
+    def paint(self, text: str, colour: str) -> str:
+        """The text in red, green, yellow, dim or bold where standard output is a terminal that takes colours."""
+
     def preview_text(self, preview: Preview) -> str:
         """What a dry run foresees, for a person."""
 

@@ -94,11 +94,13 @@ class Listener(NamedTuple):
         on_note: gets a sentence for a person, such as that an environment is being built.
         on_records: gets the number of records that every evaluator has answered for.
         on_log: gets each line that a pack writes to stderr, as with `--verbose`; they are in a file either way.
+        on_total: gets how many records there will be, as often as that is known better; None where nothing says.
     """
 
     on_note: Callable[[str], None] = _hear_nothing
     on_records: Callable[[int], None] = _hear_nothing
     on_log: Callable[[str], None] | None = None
+    on_total: Callable[[int | None], None] = _hear_nothing
 
 
 NOBODY = Listener()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from evalsi.host import Host
 from evalsi.judging import AskError, Completion, Question
 from evalsi.loading import from_objects
 from evalsi.model_settings import BUDGET, MODEL
-from evalsi.python_words import in_python, python_words, result_in_python
+from evalsi.python_words import in_python, result_in_python
 from evalsi.record import Record
 from evalsi_protocol.channels import Channel
 
@@ -181,7 +182,7 @@ def evaluate(
         EvalsiError: a sentence with a mend; when the data broke on the way, `details["result"]` is what was scored.
     """
     make_request = _request_of_the_kernel()
-    with python_words():
+    with _python_words():
         wanted, local = _wanted(evaluators)
         request = make_request(
             data=_data(data),
@@ -232,7 +233,7 @@ def complete(
     _request_of_the_kernel()
     from evalsi_kernel.supervision.event_loop import run_in_loop
 
-    with python_words("model"):
+    with _python_words("model"):
         settings = _models(model, None, batch=False, cache=cache, budget=budget or {}, prices=prices)
         assert settings is not None  # There is a model.
         on_note = (lambda _note: None) if quiet else _print_note
@@ -284,8 +285,8 @@ async def _completion(judge: Judge, ask: Ask, key: JudgeKey) -> Completion | Ask
     except Unresolved as failure:
         if failure.reply is None or failure.error.code not in _NO_VERDICT or ask.schema is not None:
             error = failure.error
-            words = {"message": in_python(error.message, "model"), "mend": in_python(error.mend, "model")}
-            return AskError(error._replace(**words))
+            message, mend = in_python(error.message, "model"), in_python(error.mend, "model")
+            return AskError(error._replace(message=message, mend=mend))
         reply, spent, cached = failure.reply, failure.spent, False
     else:
         reply, spent, cached = found.reply, found.spent, found.cached
@@ -302,6 +303,19 @@ def _request_of_the_kernel() -> type[Request]:
             "evaluate() and complete() need the kernel: install Evals.si as docs/how-to/install.md shows"
         ) from error
     return Request
+
+
+@contextmanager
+def _python_words(judge: str = "judge") -> Iterator[None]:
+    """Translate the sentences of an `EvalsiError` that leaves the block."""
+    from evalsi_kernel.errors import EvalsiError
+
+    try:
+        yield
+    except EvalsiError as error:
+        error.message, error.mend = in_python(error.message, judge), in_python(error.mend, judge)
+        error.args = (error.message,)
+        raise
 
 
 def _mapping(mapping: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

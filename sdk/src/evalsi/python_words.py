@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 _ARGUMENTS = {
@@ -48,19 +47,6 @@ def in_python(text: str, judge: str = "judge") -> str:
     return "".join(
         part if part.startswith("`evalsi") else _translated(part, judge) for part in _COMMAND.split(text) if part
     )
-
-
-@contextmanager
-def python_words(judge: str = "judge") -> Iterator[None]:
-    """Translate the sentences of an `EvalsiError` that leaves the block."""
-    from evalsi_kernel.errors import EvalsiError
-
-    try:
-        yield
-    except EvalsiError as error:
-        error.message, error.mend = in_python(error.message, judge), in_python(error.mend, judge)
-        error.args = (error.message,)
-        raise
 
 
 def result_in_python(result: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ It must not know how the plan was made or who listens.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from evalsi_kernel.errors import DatasetError
@@ -13,6 +14,7 @@ from evalsi_kernel.evaluation.run_scores import RunScores
 from evalsi_kernel.evaluation.scorers import Scorers, close_all, scorers
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.sources import Source
 from evalsi_kernel.request import Listener, Request
@@ -56,7 +58,7 @@ async def run(
             listener.on_note(STOPPING)
 
         with stopped_by_interrupt(stop, stopping):
-            ending = await _scored(intake, scoring, ready, stop)
+            ending = await _scored(intake, scoring, ready, stop, listener)
             closing = asyncio.create_task(close_all(ready.pools))
             # While the packs leave there is time to sum up; what takes long, as a file may, waits until they are gone,
             # and so does the bill where they are stopped: calls in flight are booked as they are broken off.
@@ -72,12 +74,21 @@ async def run(
                 await closing
 
 
-async def _scored(intake: Intake, scoring: RunScores, ready: Scorers, stop: asyncio.Event) -> Ending:
+async def _scored(
+    intake: Intake, scoring: RunScores, ready: Scorers, stop: asyncio.Event, listener: Listener
+) -> Ending:
     """Have every record scored, and then the whole; how that ended."""
     may_block = intake.source.may_block
-    ending = await score_chunks(intake.chunks(), ready.pools, scoring.take, stop, may_block=may_block)
+    ending = await score_chunks(_counted(intake, listener), ready.pools, scoring.take, stop, may_block=may_block)
     if ending.status is Status.PARTIAL or await finished(scoring.aggregate(), stop):
         return ending
     for pool in ready.pools:
         pool.abort()
     return Ending(Status.PARTIAL)
+
+
+def _counted(intake: Intake, listener: Listener) -> Iterator[Chunk]:
+    """The chunks of the intake; the listener hears how many records there will be."""
+    for chunk in intake.chunks():
+        listener.on_total(intake.expected())
+        yield chunk

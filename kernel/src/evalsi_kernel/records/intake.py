@@ -99,6 +99,15 @@ class Intake:
         """For each mapped field, how many records lack its column."""
         return self._mapper.missing
 
+    def expected(self) -> int | None:
+        """Return how many records there will be, known or estimated from those so far; None if nothing says."""
+        ask = getattr(self.source, "expected", None)
+        total: int | None = ask(self.count) if ask is not None and self.count else None
+        if total is None:
+            return self._limit
+        total = max(total, self.count)
+        return total if self._limit is None else min(total, self._limit)
+
     def chunks(self) -> Iterator[Chunk]:
         """The records in order, a chunk at a time.
 

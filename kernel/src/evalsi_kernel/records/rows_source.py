@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -40,6 +40,10 @@ class RowsSource:
             self._hash.update("".join([f"{_encode(row)}\n" for _, row in chunk]).encode())
             yield chunk
         self._is_whole = True
+
+    def expected(self, rows: int) -> int | None:
+        """Return how many rows there are; None where they come from an iterator."""
+        return len(self._rows) if isinstance(self._rows, Sized) else None
 
     def sha256(self) -> str | None:
         """Of all rows as JSON lines with sorted keys, in hex; None unless they were read to their end."""

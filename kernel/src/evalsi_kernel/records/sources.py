@@ -12,7 +12,11 @@ Row = dict[str, Any]
 
 
 class Source(Protocol):
-    """Rows in order, from wherever they are."""
+    """Rows in order, from wherever they are.
+
+    A source may have a method `expected(rows: int) -> int | None`: how many rows there will be in all, as far as that
+    is known or can be estimated after so many; the line of progress shows it.
+    """
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ It must not know what stands in it. Names and explanations come from data, so wh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 _MARKDOWN = re.compile(r"[\\|`*<>\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -26,17 +26,26 @@ class Grid(NamedTuple):
     right: Collection[int] = ()
 
 
-def text_grid(grid: Grid) -> str:
-    """Columns under each other, two blanks between them."""
+def text_grid(grid: Grid, paint: Callable[[int, str, str], str] = lambda place, cell, padded: padded) -> str:
+    """Return the columns under each other, two blanks between them.
+
+    Args:
+        grid: the table.
+        paint: gives a cell its colour, from its column, its text, and the text as it is padded; no cell of the header.
+    """
     lines = [[printable(cell) for cell in row] for row in (grid.header, *grid.rows)]
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
+
+    def laid_out(number: int, line: Sequence[str]) -> str:
+        padded = [
             _padded(cell, width, right=place in grid.right)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+        ]
+        if number:
+            padded = [paint(place, *cells) for place, cells in enumerate(zip(line, padded, strict=True))]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join(laid_out(number, line) for number, line in enumerate(lines))
 
 
 def markdown_grid(grid: Grid) -> str:

@@ -73,6 +73,7 @@ class Running:
         prepared, begun = self._prepared, self._begun
         begun.history.attempt(begun.kept)
         begun.history.enter("preparing")
+        prepared.listener.on_total(len(self._items))
         self._tell_kept()
         models = self._models()
         caller = caller_of(

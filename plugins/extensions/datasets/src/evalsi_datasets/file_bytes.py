@@ -44,6 +44,8 @@ class FileBytes:
         self._hash = hashlib.sha256()
         self._is_whole = False
         self._peeked: list[bytes] = []
+        self._raw: HashedReader | None = None
+        self._size_bytes = 0
         self._stream = self._read()
 
     def blocks(self) -> Iterator[bytes]:
@@ -81,7 +83,8 @@ class FileBytes:
     def _read(self) -> Iterator[bytes]:
         try:
             with FileIO(self.path, closefd=isinstance(self.path, str)) as file:
-                raw = HashedReader(file, self._hash)
+                raw = self._raw = HashedReader(file, self._hash)
+                self._size_bytes = os.fstat(file.fileno()).st_size if self.is_plain_file else 0
                 for block in self._decompressed(raw):
                     if len(self.head) < 4:
                         self.head = (self.head + block[:4])[:4]
@@ -89,6 +92,12 @@ class FileBytes:
         except OSError as cause:
             raise _unreadable(self.name, cause) from cause
         self._is_whole = True
+
+    def share(self) -> float | None:
+        """Return which share of a plain file has been read, before decompression; None of others, and of none yet."""
+        if self._raw is None or not self._size_bytes:
+            return None
+        return min(1.0, self._raw.position_bytes / self._size_bytes) or None
 
     def sha256(self) -> str | None:
         """Of all bytes as they are in the file, in hex; None unless they were read to their end."""

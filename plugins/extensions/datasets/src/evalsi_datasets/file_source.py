@@ -37,6 +37,11 @@ class FileSource(ABC):
             DatasetError: a row cannot be read; the message says where.
         """
 
+    def expected(self, rows: int) -> int | None:
+        """Return how many rows there will be, judged by the share of the file that so many took; None if unknown."""
+        share = self._data.share()
+        return None if share is None else round(rows / share)
+
     def sha256(self) -> str | None:
         """Of all bytes, before they are decompressed, in hex; None unless they were read to their end."""
         return self._data.sha256()

@@ -39,6 +39,11 @@ class ParquetRows(FileSource):
     def __init__(self, data: FileBytes) -> None:
         super().__init__(data)
         require("pyarrow", "Reading Parquet", "parquet")
+        self._count: int | None = None
+
+    def expected(self, rows: int) -> int | None:
+        """Return how many rows the file says that it has."""
+        return self._count
 
     def sha256(self) -> str | None:
         """Of the whole file, however many of its rows were read; of an archive or a pipe only once it was unpacked."""
@@ -61,6 +66,7 @@ class ParquetRows(FileSource):
             try:
                 parquet = ParquetFile(file, buffer_size=BATCH_BYTES, pre_buffer=False)
                 self._check_columns(parquet.schema_arrow)
+                self._count = parquet.metadata.num_rows
                 rows_in_batch = _rows_within(BATCH_BYTES, *_size(parquet.metadata))
                 for batch in parquet.iter_batches(rows_in_batch, use_threads=False):
                     size = _rows_within(CHUNK_BYTES, batch.nbytes, batch.num_rows)

@@ -92,7 +92,7 @@ class Run:
     def _told(self, end: RunEnd, form: str) -> str:
         if form == "json":
             return self._toolkit.as_json(as_dict(end))
-        return markdown_of(end) if form == "markdown" else text_of(end)
+        return markdown_of(end) if form == "markdown" else text_of(end, self._toolkit.paint)
 
 
 def exit_code(end: RunEnd, told: int) -> int:

@@ -5,6 +5,8 @@ It must not know where the text goes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
 from evalsi_kernel.results.grid import Grid, escaped, markdown_grid, printable, printable_lines, text_grid
@@ -14,16 +16,27 @@ from evalsi_kernel.runs.request import RunEnd
 from .foresight import Foreseen
 from .trials_told import trials_line
 
+Paint = Callable[[str, str], str]
+"""A text and the name of a colour, to the text in that colour where there are colours."""
 _VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided", "not applicable": "n/a"}
+_COLOURS = {"pass": "green", "FAIL": "red", "undecided": "yellow"}
 _WORDS = {"pass": "all gates pass", "fail": "a gate failed", "undecided": "a gate is undecided", None: "no gates"}
 
 
-def text_of(end: RunEnd) -> str:
-    """For a terminal."""
-    gates = [text_grid(_gates(end.gates))] if end.gates else []
+def text_of(end: RunEnd, paint: Paint = lambda text, _: text) -> str:
+    """Return a run for a terminal; `paint` gives a text a colour, where the terminal takes any."""
+
+    def verdict(place: int, cell: str, padded: str) -> str:
+        return paint(padded, _COLOURS[cell]) if place == 1 and cell in _COLOURS else padded
+
+    gates = [text_grid(_gates(end.gates), verdict)] if end.gates else []
     trials = trials_line(end.evaluation.more.get("trial_advice"))
     told = "\n".join(filter(None, (usage_line(end), trials)))
-    parts = [printable(headline(end)), *gates, _numbers(end), printable_lines(told)]
+    words = _WORDS[end.verdict]
+    colour = _COLOURS.get(_VERDICTS.get(end.verdict or "", ""))
+    head = printable(headline(end))
+    parts = [head if colour is None else head.replace(words, paint(words, colour), 1)]
+    parts += [*gates, _numbers(end), printable_lines(told)]
     return "\n\n".join(parts)
 
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ class Runs:
         rows = [[key.replace("_", " "), _shown(value)] for key, value in about.items() if value not in (None, "", {})]
         print(text_grid(Grid(rows[0], rows[1:])))
         if is_over:
-            print(f"\n{_told_again(run, about)}")
+            print(f"\n{_told_again(run, about, self._toolkit.paint)}")
         return OK
 
     def _cancel(self, options: argparse.Namespace) -> int:
@@ -203,12 +203,12 @@ def _is_encodable(value: Any) -> bool:
     return True
 
 
-def _told_again(run: RunFolder, about: dict[str, Any]) -> str:
+def _told_again(run: RunFolder, about: dict[str, Any], paint: Callable[[str, str], str]) -> str:
     # All that a run loads, which a list of runs need not wait for.
     from .ended_run import ended_run
     from .run_told import text_of
 
-    return text_of(ended_run(run, about))
+    return text_of(ended_run(run, about), paint)
 
 
 def _numbers(run: RunFolder, about: dict[str, Any]) -> dict[str, Any]:
