@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from evalsi_kernel.broker import caller
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.errors import EvalsiError
 from tests.cli.running import evalsi as evalsi_command
+from tests.connectors.raw_servers import said_raw
 from tests.providers import KEY, MODEL, Answer, Provider, Request, faults, fixed, in_order
 
 SCHEMA = {
@@ -193,6 +195,45 @@ def test_a_budget_in_dollars_without_a_price_is_not_said_to_be_used_up() -> None
     assert "The price of the model is unknown" in failed
 
 
+@pytest.mark.parametrize("cache", [True, False])
+def test_s5_the_cache_is_promised_only_where_there_is_one(cache: bool) -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("one", "two"), budget={"tokens": 1}, cache=cache)
+    (problem,) = [one for one in result.findings if "does not cover every question" in one]
+    assert ("comes from the cache" in problem, "paid again" in problem) == (cache, not cache)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, "<html><h1>Hello</h1></html>"), (500, "<html>Server Error</html>"), (500, "Internal Server Error")],
+)
+def test_j7_an_address_that_is_no_api_ends_the_run_at_its_first_call(status: int, body: str) -> None:
+    answer = f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    with said_raw(answer) as url, Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("one", "two", "three"), judge={"base_url": url}, concurrency=1)
+    (summary,) = result.summaries
+    assert (summary.n, summary.errors) == (0, 3)
+    assert summary.judge is not None
+    assert summary.judge.calls == 1
+    assert any("base_url" in one or "--judge-base-url" in one for one in result.findings)
+
+
+def test_s8_a_call_that_is_refused_before_it_is_sent_is_not_counted(unused_tcp_port_url: str) -> None:
+    with Provider(fixed(GOOD)) as provider:
+        result = judged(provider, rows("one"), judge={"base_url": unused_tcp_port_url}, concurrency=1)
+    (summary,) = result.summaries
+    assert summary.judge is not None
+    assert (summary.errors, summary.judge.calls) == (1, 0)
+
+
+@pytest.fixture
+def unused_tcp_port_url() -> str:
+    """An address at which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+
+
 def test_a_refused_key_is_told_once_and_asked_no_more() -> None:
     with Provider(fixed(GOOD)) as provider:
         result = judged(provider, rows(*map(str, range(40))), judge={"api_key_env": "WRONG"}, concurrency=4)
@@ -216,7 +257,7 @@ def test_a_refused_key_is_a_problem_though_some_records_were_scored_without_a_ju
         problem, note = result.findings
         assert problem.startswith("A model is not asked any more: openai-compatible at ")
         assert "answered 401" in problem
-        assert problem.endswith("--judge-api-key-env names the variable that holds it.")
+        assert problem.endswith("names the variable that holds it.")
         assert note.startswith("graded-if-any failed on 2 of 3 records")
         flags = ("--judge-model", MODEL, "--judge-base-url", provider.base_url, "--judge-api-key-env", "WRONG")
         where = f"{Path(__file__)}:graded_if_any"
@@ -246,7 +287,7 @@ def test_a_missing_key_says_which_variable_before_any_work() -> None:
 def test_an_evaluator_that_asks_a_judge_needs_one_to_be_named() -> None:
     with pytest.raises(EvalsiError, match="graded asks a judge, and none is named") as caught:
         evalsi.evaluate(rows("one"), [graded], quiet=True)
-    assert "--judge-model" in caught.value.mend
+    assert "judge=" in caught.value.mend
 
 
 def test_a_function_that_asks_without_saying_so_gets_an_error_and_no_score() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "openai-compatible"
 ABOUT_CALLS = (
-    *("judge_timeout", "judge_max_in_flight", "judge_budget_usd", "judge_budget_tokens"),
+    *("judge_timeout", "judge_max_wait", "judge_max_in_flight", "judge_budget_usd", "judge_budget_tokens"),
     *("judge_prices", "judge_batch", "dry_run"),
 )
 """Flags that mean nothing without a model."""
@@ -51,6 +51,12 @@ def add_model_flags(parser: argparse.ArgumentParser) -> None:
     add("--judge-temperature", type=float, metavar="T", help="of sampling; the provider's own by default")
     add("--judge-timeout", type=float, metavar="S", help="how many seconds one call may take (120)")
     add(
+        "--judge-max-wait",
+        type=float,
+        metavar="S",
+        help="how many seconds one call may take with all its tries and the waits that the provider asks for (300)",
+    )
+    add(
         "--judge-max-in-flight",
         type=int,
         metavar="N",
@@ -75,7 +81,10 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
         UsageError: a judge is described and not named, or a number is out of its range.
     """
     roles = {role: model for role in (PRIMARY, EMBED) if (model := _model(options, role)) is not None}
-    for flag in ("judge_max_tokens", "judge_timeout", "judge_max_in_flight", "judge_budget_usd", "judge_budget_tokens"):
+    for flag in (
+        *("judge_max_tokens", "judge_timeout", "judge_max_wait", "judge_max_in_flight"),
+        *("judge_budget_usd", "judge_budget_tokens"),
+    ):
         value = getattr(options, flag)
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"{_flag(flag)} is {value:g}; it must be more than 0.", "Use a number above 0.")
@@ -125,6 +134,8 @@ def _model(options: argparse.Namespace, role: str) -> ModelSettings | None:
     settings = ModelSettings(str(model), **given)
     if options.judge_timeout is not None:
         settings = settings._replace(timeout_s=options.judge_timeout)
+    if options.judge_max_wait is not None:
+        settings = settings._replace(max_wait_s=options.judge_max_wait)
     if options.judge_max_in_flight is not None:
         settings = settings._replace(max_in_flight=options.judge_max_in_flight)
     return settings

@@ -24,6 +24,7 @@ MODEL: Final[dict[str, Any]] = {
         "temperature": {"type": ["number", "null"]},
         "timeout_s": {"type": "number", "exclusiveMinimum": 0},
         "max_in_flight": {"type": "integer", "minimum": 1},
+        "max_wait_s": {"type": "number", "exclusiveMinimum": 0},
     },
 }
 BUDGET: Final[dict[str, Any]] = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.pace import Pace
-from evalsi_kernel.broker.retrying import FAILING, Breaker, RetryPolicy, call_with_retries
+from evalsi_kernel.broker.retrying import FAILING, MAX_LONG_WAITS, Breaker, RetryPolicy, call_with_retries
 from evalsi_protocol.errors import Retry
 from tests.kernel.broker.throttling import Server, Throttled
 from tests.kernel.broker.virtual_time import run_virtually
@@ -204,21 +204,70 @@ def test_after_a_final_error_no_call_is_made_and_each_fails_with_it_whether_it_w
     run_virtually(story())
 
 
-def test_a_provider_that_asks_for_a_longer_wait_than_a_call_may_take_ends_all_calls_at_once() -> None:
+def test_j4_one_call_that_is_asked_to_wait_for_too_long_ends_alone() -> None:
     told: list[str] = []
 
     async def story() -> None:
-        pace, breaker = Pace(1, on_wait=told.append), Breaker()
-        provider = Provider(throttled(86_400.0))
-        ended = await asyncio.gather(
-            *[call(provider, pace=pace, breaker=breaker) for _ in range(10)], return_exceptions=True
-        )
-        assert asyncio.get_running_loop().time() == 0.0
-        assert len(provider.called_at) == 1
-        assert all("asks to wait 86,400 s, and a call may take 100 s" in str(error) for error in ended)
+        pace, breaker = Pace(4, on_wait=told.append), Breaker()
+        unlucky, others = Provider(throttled(86_400.0)), Provider("reply", takes_s=0.1)
+        calls = [call(unlucky if number == 5 else others, pace=pace, breaker=breaker) for number in range(40)]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert asyncio.get_running_loop().time() == pytest.approx(1.0)
+        assert len(unlucky.called_at) == 1
+        assert [type(one) for one in ended].count(ProviderError) == 1
+        assert "asks to wait 86,400 s, and a call may take 100 s" in str(ended[5])
 
     run_virtually(story())
     assert told == []
+
+
+def test_j4_a_provider_that_asks_every_call_to_wait_for_too_long_is_asked_no_more() -> None:
+    async def story() -> None:
+        pace, breaker = Pace(1), Breaker()
+        provider = Provider(throttled(86_400.0))
+        ended = await asyncio.gather(
+            *[call(provider, pace=pace, breaker=breaker) for _ in range(50)], return_exceptions=True
+        )
+        assert asyncio.get_running_loop().time() == 0.0
+        assert len(provider.called_at) == MAX_LONG_WAITS
+        assert all("asks to wait 86,400 s" in str(error) for error in ended)
+
+    run_virtually(story())
+
+
+def test_j4_a_longer_wait_is_borne_where_a_call_may_take_so_long() -> None:
+    async def story() -> None:
+        provider = Provider(throttled(600.0), "reply")
+        assert await call(provider, policy=POLICY._replace(max_s=3600.0)) == "reply"
+        assert provider.waits == [600.0]
+
+    run_virtually(story())
+
+
+def test_j7_a_page_at_the_first_call_ends_all_and_later_only_delays_one() -> None:
+    page = failed("provider.bad_reply", is_page=True)
+
+    async def story() -> None:
+        pace, breaker = Pace(1), Breaker()
+        wrong = Provider(page)
+        ended = await asyncio.gather(
+            *[call(wrong, pace=pace, breaker=breaker) for _ in range(9)], return_exceptions=True
+        )
+        assert (len(wrong.called_at), asyncio.get_running_loop().time()) == (1, 0.0)
+        assert {type(error) for error in ended} == {ProviderError}
+        pace, breaker = Pace(1), Breaker()
+        assert await call(Provider("reply"), pace=pace, breaker=breaker) == "reply"
+        assert await call(Provider(page, "reply"), pace=pace, breaker=breaker) == "reply"
+
+    run_virtually(story())
+
+
+def test_s8_only_calls_that_were_sent_are_counted() -> None:
+    unsent = failed("provider.connection", is_sent=False)
+    error = error_of(Provider(unsent, failed(), unsent, failed(), "reply"))
+    assert error.calls == 2
+    error = error_of(Provider(unsent))
+    assert (error.calls, error.tokens) == (0, Tokens(0, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(("takes_s", "within_s"), [(0.1, 310.0), (5.0, 320.0), (120.0, 620.0)])

@@ -89,6 +89,11 @@ class Broker:
         return next((why for model in self._models().values() if (why := model.caller.broken)), None)
 
     @property
+    def keeps_replies(self) -> bool:
+        """Whether replies are kept in the cache, so that the same questions cost nothing later."""
+        return self._cache is not None
+
+    @property
     def is_in_trouble(self) -> bool:
         """Whether some question was not asked, because no model can be or the budget does not cover it."""
         return self.over_budget > 0 or self.broken is not None

@@ -15,7 +15,7 @@ from evalsi_kernel.broker.outage import OutagePolicy
 from evalsi_kernel.broker.pace import Pace
 from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries, taken
-from evalsi_kernel.broker.settings import ModelSettings
+from evalsi_kernel.broker.settings import MAX_WAIT_S, ModelSettings
 from evalsi_protocol.errors import WireError
 
 
@@ -25,7 +25,7 @@ class Spent(NamedTuple):
     Args:
         tokens: of all together.
         cost_usd: of all together; None is unknown.
-        calls: how many were made.
+        calls: how many requests were sent.
     """
 
     tokens: Tokens = UNKNOWN_TOKENS
@@ -103,6 +103,8 @@ class Caller:
         self._breaker = Breaker(OutagePolicy(), on_note)
         self._takes_turns = takes_turns
         self._policy = RetryPolicy()
+        if model.max_wait_s != MAX_WAIT_S:
+            self._policy = self._policy._replace(max_s=model.max_wait_s)
 
     async def call(
         self,
@@ -182,7 +184,7 @@ class Caller:
             self._pace,
             self._policy,
             self._breaker,
-            on_failed=lambda failure: failed.append(self._spent(taken(failure))),
+            on_failed=lambda failure: failed.append(self._spent(taken(failure), int(failure.is_sent))),
             takes_turns=self._takes_turns,
         )
 

@@ -50,9 +50,11 @@ class ProviderError(Exception):
         retry_after_s: how long the provider asks to wait; None when it does not say.
         is_final: every other call would fail the same way (a wrong key, an unknown model), so none need be made.
         tokens: what the call took all the same.
+        is_sent: the request left this machine; a call that did not is not counted.
+        is_page: what answered is a web page or other text, not the provider's API.
 
     Attributes:
-        calls: how many calls were made until it was given up; the broker counts them.
+        calls: how many requests were sent until it was given up; the broker counts them.
         is_unserved: whether no call has succeeded since this one first failed, so that it may be an outage.
     """
 
@@ -67,13 +69,17 @@ class ProviderError(Exception):
         retry_after_s: float | None = None,
         is_final: bool = False,
         tokens: Tokens = UNKNOWN_TOKENS,
+        is_sent: bool = True,
+        is_page: bool = False,
     ) -> None:
         super().__init__(message)
         self.error = WireError(code, message, mend, blame, retry)
         self.retry_after_s = retry_after_s
         self.is_final = is_final
         self.tokens = tokens
-        self.calls = 1
+        self.is_sent = is_sent
+        self.is_page = is_page
+        self.calls = int(is_sent)
         self.is_unserved = False
 
 

@@ -32,6 +32,8 @@ REFUSALS = {
 FAILING = 10
 """Where so many different calls are rejected, for `FAILING_S`, and none succeeds meanwhile, no more are made."""
 FAILING_S = 120.0
+MAX_LONG_WAITS = 10
+"""So many calls in a row that are asked to wait for too long stop all others: the provider means everyone."""
 COLD_TRIES = 4
 """A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
 COLD_PROBES = 2
@@ -72,6 +74,7 @@ class Breaker:
         self.outage = Outage(outage, on_note)
         self._broke = asyncio.Event()
         self._successes = 0
+        self._long_waits = 0
         self._failing = 0
         self._failing_since = 0.0
 
@@ -99,8 +102,15 @@ class Breaker:
     def succeeded(self) -> None:
         """Record a successful call."""
         self._successes += 1
+        self._long_waits = 0
         self._failing = 0
         self.outage.succeeded()
+
+    def asked_to_wait(self, error: ProviderError) -> None:
+        """Record a call that was asked to wait for longer than it may take."""
+        self._long_waits += 1
+        if self._long_waits >= MAX_LONG_WAITS:
+            self.trip(error)
 
     def rejected(self, error: ProviderError, heard: int | None) -> int:
         """Record a rejected try (429).
@@ -182,6 +192,7 @@ async def call_with_retries(
                     result = await make()
                 except ProviderError as error:
                     failure = error
+                    # A wait that is too long for one call ends that call, and holds up no other.
                     if _is_throttled(error) and not _asks_too_much(error, policy):
                         slot.throttled(error.retry_after_s)
                 else:
@@ -201,6 +212,7 @@ class _Tries:
     def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
         self.calls = 0
         self.tokens = NO_TOKENS
+        self._tries = 0
         self._pace = pace
         self._policy = policy
         self._breaker = breaker
@@ -214,8 +226,8 @@ class _Tries:
         """Of all calls, when this one first failed."""
 
     def begin(self) -> None:
-        """Take in that a try begins."""
-        self.calls += 1
+        """Record the start of a try."""
+        self._tries += 1
         self._began_at = asyncio.get_running_loop().time()
 
     def failed(self, error: ProviderError, draw: float) -> float:
@@ -224,15 +236,18 @@ class _Tries:
         if self._was_paused and not outage.is_paused:
             # What failed in an outage says nothing of the call.
             self._failures, self._took_s, self._successes = 0, 0.0, None
+        self.calls += error.is_sent
         self.tokens = self.tokens.plus(taken(error))
         self._failures += not _is_throttled(error)
         if self._successes is None:
             self._successes = outage.successes
         is_unserved = self._successes == outage.successes
-        wait_s = _wait_s(error, self.calls, policy, draw)
+        wait_s = _wait_s(error, self._tries, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
-        if error.is_final or _asks_too_much(error, policy) or self._is_unreachable(error):
+        if error.is_final or self._is_unreachable(error) or self._is_wrong_address(error):
             breaker.trip(self._raised(error, self._end(error) or ""))
+        elif _asks_too_much(error, policy):
+            breaker.asked_to_wait(self._raised(error, self._end(error) or ""))
         elif error.error.code == THROTTLED:
             self._heard = breaker.rejected(error, self._heard)
             if self._pace.starved_s > policy.max_s:
@@ -263,20 +278,25 @@ class _Tries:
     def _end(self, error: ProviderError) -> str | None:
         """What to add to the message of the last error; None where another try may help."""
         policy = self._policy
-        tried = f" It was tried {self.calls} times." if self.calls > 1 else ""
+        tried = f" It was tried {self._tries} times." if self._tries > 1 else ""
         if _asks_too_much(error, policy):
             return f" It asks to wait {error.retry_after_s:,.0f} s, and a call may take {policy.max_s:,.0f} s.{tried}"
         is_over = (
             self._failures >= policy.max_tries
             or self._pace.starved_s > policy.max_s
-            or (self._took_s > policy.max_s and self.calls > 1)
+            or (self._took_s > policy.max_s and self._tries > 1)
         )
-        is_over = is_over or error.is_final or error.error.retry == "no" or self._is_unreachable(error)
+        is_over = is_over or error.is_final or error.error.retry == "no"
+        is_over = is_over or self._is_unreachable(error) or self._is_wrong_address(error)
         return tried if is_over else None
 
     def _is_unreachable(self, error: ProviderError) -> bool:
         """Whether nobody seems to be there: a wrong address, or a server that is down, which hours would not mend."""
         return error.error.code == UNREACHABLE and self._breaker.is_cold and self._failures >= COLD_TRIES
+
+    def _is_wrong_address(self, error: ProviderError) -> bool:
+        """Whether a page answers where the provider's API should, and has done so from the start."""
+        return error.is_page and self._breaker.is_cold
 
 
 def _is_throttled(error: ProviderError) -> bool:
@@ -288,18 +308,19 @@ def _asks_too_much(error: ProviderError, policy: RetryPolicy) -> bool:
     return (error.retry_after_s or 0.0) > policy.max_s
 
 
-def _wait_s(error: ProviderError, calls: int, policy: RetryPolicy, draw: float) -> float:
+def _wait_s(error: ProviderError, tries: int, policy: RetryPolicy, draw: float) -> float:
     """How long to wait before the next try."""
-    if error.error.retry == "same" and calls == 1:
+    if error.error.retry == "same" and tries == 1:
         own_s = 0.0
     else:
-        own_s = draw * min(policy.longest_s, policy.base_s * 2.0 ** min(calls - 1, 30))
+        own_s = draw * min(policy.longest_s, policy.base_s * 2.0 ** min(tries - 1, 30))
     return max(own_s, error.retry_after_s or 0.0)
 
 
 def taken(error: ProviderError) -> Tokens:
-    """What a failed call took; one that was refused was not begun, and took nothing where nothing is said."""
-    return NO_TOKENS if error.tokens == UNKNOWN_TOKENS and error.error.code in REFUSALS else error.tokens
+    """Return the tokens used by a failed call; a rejected request, or one that was not sent, counts as 0."""
+    is_nothing = not error.is_sent or error.error.code in REFUSALS
+    return NO_TOKENS if error.tokens == UNKNOWN_TOKENS and is_nothing else error.tokens
 
 
 def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
@@ -321,6 +342,8 @@ def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> P
         retry_after_s=error.retry_after_s,
         is_final=error.is_final,
         tokens=tokens,
+        is_sent=error.is_sent,
+        is_page=error.is_page,
     )
     anew.calls = calls
     return anew

@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 PRIMARY, EMBED = "primary", "embed"
+MAX_WAIT_S = 300.0
+"""How long one call may take with all its tries and waits, unless said otherwise."""
 
 
 class ModelSettings(NamedTuple):
@@ -26,6 +28,8 @@ class ModelSettings(NamedTuple):
         temperature: of sampling; None leaves it to the provider.
         timeout_s: how long one call may take.
         max_in_flight: calls at once.
+        max_wait_s: how long a call may take with all its tries and the waits between them; it ends where the provider
+            asks to wait for longer.
     """
 
     model: str
@@ -37,6 +41,7 @@ class ModelSettings(NamedTuple):
     temperature: float | None = None
     timeout_s: float = 120.0
     max_in_flight: int = 256
+    max_wait_s: float = MAX_WAIT_S
 
 
 class BrokerSettings(NamedTuple):

@@ -18,9 +18,11 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
     found = []
     if broker.over_budget:
         message = f"The budget for model calls does not cover every question: {broker.over_budget:,} went unasked."
-        mend = (
-            "Raise it, or say what the model costs, and run again; what was answered comes from the cache at no cost."
-        )
+        mend = "Raise it, or say what the model costs, and run again"
+        if broker.keeps_replies:
+            mend += "; what was answered comes from the cache at no cost."
+        else:
+            mend += ". Without the cache, what was answered is asked and paid again."
         found.append(Finding("problem", message, mend))
     found += [Finding("notice", sentence, OVERSHOOT) for sentence in broker.overshoots]
     if (why := broker.broken) is not None:

@@ -92,7 +92,7 @@ def _inputs(prepared: Prepared, target: Target, records: RecordStore) -> dict[st
     judges = {} if models is None else {role: model._asdict() for role, model in models.roles.items()}
     for judge in judges.values():
         # How it is reached does not change what it answers.
-        for key in ("api_key_env", "timeout_s", "max_in_flight"):
+        for key in ("api_key_env", "timeout_s", "max_in_flight", "max_wait_s"):
             del judge[key]
     return {
         "target": dict(target.identity),

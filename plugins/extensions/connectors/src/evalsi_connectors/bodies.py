@@ -38,3 +38,8 @@ def is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def is_page(content: bytes) -> bool:
+    """Return whether a body is HTML or other markup, as a web server or a proxy answers where there is no API."""
+    return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")

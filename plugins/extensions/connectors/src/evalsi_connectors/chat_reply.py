@@ -11,7 +11,7 @@ from typing import Any, Final
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Finish, Form, Reply, Tokens
 from evalsi_kernel.broker.connector import ProviderError
 
-from .bodies import count_or_none, is_encodable, read_json, text_or_empty
+from .bodies import count_or_none, is_encodable, is_page, read_json, text_or_empty
 from .failure import failure
 from .refusal import refusal_of
 from .status import refused
@@ -47,7 +47,8 @@ def read_object(content: bytes, headers: Mapping[str, str], who: Who) -> Mapping
     if not isinstance(body, dict):
         # Where it is no JSON at all, what came says more than the place at which it stopped being JSON.
         why = f" ({trouble})" if content.lstrip().startswith((b"{", b"[")) else ""
-        raise bad_reply(who, f"{who} answered with {who.excerpt(content)}, which is no reply of its API{why}.")
+        message = f"{who} answered with {who.excerpt(content)}, which is no reply of its API{why}."
+        raise bad_reply(who, message, is_page=is_page(content))
     return without_error(body, headers, who)
 
 
@@ -98,10 +99,11 @@ def tokens_of(usage: object) -> Tokens:
     return Tokens(input=prompt, output=output, cache_read=cached, reasoning=reasoning)
 
 
-def bad_reply(who: Who, message: str, tokens: Tokens = UNKNOWN_TOKENS) -> ProviderError:
+def bad_reply(who: Who, message: str, tokens: Tokens = UNKNOWN_TOKENS, *, is_page: bool = False) -> ProviderError:
     """The error for an answer that is none of the API."""
     check = f"check {who.flag('base-url')} and what stands between here and the server"
-    return failure("provider.bad_reply", message, f"Try again later; if it stays so, {check}.", tokens=tokens)
+    mend = f"{check[0].upper()}{check[1:]}." if is_page else f"Try again later; if it stays so, {check}."
+    return failure("provider.bad_reply", message, mend, tokens=tokens, is_page=is_page)
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int | None:

@@ -43,7 +43,7 @@ def connection_error(cause: BaseException, who: Who) -> ProviderError:
     if any(isinstance(one, TimeoutError | httpx2.ConnectTimeout) and not _closed(one) for one in chain) and not any(
         map(_closed, chain)
     ):
-        return failure("provider.timeout", f"{who} did not take the connection in time.", check)
+        return failure("provider.timeout", f"{who} did not take the connection in time.", check, is_sent=False)
     if any(isinstance(one, aiohttp.ClientHttpProxyError) and one.status == PROXY_LOGIN for one in chain):
         return proxy_login(f"{who} did not answer: the proxy wants a login ({PROXY_LOGIN}).")
     if any(isinstance(one, httpx2.DecodingError | aiohttp.ClientResponseError) for one in chain):
@@ -79,6 +79,7 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
             f"The certificate of {who} cannot be trusted: {cause.verify_message}.",
             "If the server is yours, write its CA's certificate (PEM) to a file and set SSL_CERT_FILE to its path.",
             is_final=True,
+            is_sent=False,
         )
     if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         reason = (getattr(cause, "reason", None) or "unknown reason").lower().replace("_", " ")
@@ -87,6 +88,7 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
             f"No secure connection to {who} can be made: {reason}.",
             f"Write http:// in {who.flag('base-url')} if the server speaks plain HTTP there.",
             is_final=True,
+            is_sent=False,
         )
     return None
 
@@ -94,16 +96,19 @@ def _tls(cause: BaseException, who: Who) -> ProviderError | None:
 def _address(cause: BaseException, who: Who) -> ProviderError | None:
     if isinstance(cause, socket.gaierror):
         if who.proxy:
-            return failure("provider.connection", f"No address is known for {who}, or for the proxy.", _check(who))
+            said = f"No address is known for {who}, or for the proxy."
+            return failure("provider.connection", said, _check(who), is_sent=False)
         said = f"The name {who.address.host} of {who} leads to no address."
-        return failure("provider.connection", said, f"Check {who.flag('base-url')}, and the network.")
+        return failure("provider.connection", said, f"Check {who.flag('base-url')}, and the network.", is_sent=False)
     if not isinstance(cause, OSError):
         return None
     if cause.errno == errno.ECONNREFUSED:
-        return failure("provider.connection", f"Nothing listens at the address of {who}.", _check(who))
+        said = f"Nothing listens at the address of {who}."
+        return failure("provider.connection", said, _check(who), is_sent=False)
     if cause.errno in (errno.EMFILE, errno.ENFILE):
         mend = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
-        return failure("provider.connection", f"Too many files are open for a connection to {who}.", mend)
+        said = f"Too many files are open for a connection to {who}."
+        return failure("provider.connection", said, mend, is_sent=False)
     return None
 
 

@@ -18,6 +18,8 @@ def failure(
     retry_after_s: float | None = None,
     is_final: bool = False,
     tokens: Tokens = UNKNOWN_TOKENS,
+    is_sent: bool = True,
+    is_page: bool = False,
 ) -> ProviderError:
     """The error under a registered code; the arguments are those of `ProviderError`."""
     rule = ERROR_CODES[code]
@@ -30,4 +32,6 @@ def failure(
         retry_after_s=retry_after_s,
         is_final=is_final,
         tokens=tokens,
+        is_sent=is_sent,
+        is_page=is_page,
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from evalsi_kernel.broker.connector import ProviderError
 
+from .bodies import read_json
 from .failure import failure
 from .refusal import Refusal, read_refusal
 from .retry_after import retry_after_s
@@ -18,6 +19,7 @@ from .who import Who
 OVERLOADED = 529
 """Of Anthropic: too many calls of all its users; fewer calls help as with 429."""
 PROXY_LOGIN = 407
+SERVER_ERROR = 500
 _QUOTA = re.compile(
     r"(?i)insufficient_quota|billing_error|billing_hard_limit|spend_limit|"
     r"credit balance is too low|insufficient balance"
@@ -33,6 +35,10 @@ def status_error(status: int, headers: Mapping[str, str], content: bytes, who: W
     refusal = read_refusal(content)
     said = who.excerpt(content) if content.lstrip().startswith(b"<") else _quotes(refusal, who)
     message = f"{who} answered {status}: {said}." if said else f"{who} answered {status} and said nothing."
+    if status == SERVER_ERROR and read_json(content)[1]:
+        # An API says in JSON why it failed. The pages of 502 to 504 are a balancer's in front of it, which may go away.
+        mend = f"Check {who.flag('base-url')}: what answers there does not seem to be a model's API."
+        return failure("provider.failed", message, mend, retry_after_s=retry_after_s(headers), is_page=True)
     return refused(status, refusal, message, headers, who)
 
 

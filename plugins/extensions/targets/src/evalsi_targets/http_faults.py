@@ -64,6 +64,7 @@ def connection_error(cause: BaseException, whose: str, keys: Keys = HTTP_KEYS) -
                 "If it is yours, write its CA's certificate (PEM) to a file and set SSL_CERT_FILE to its path.",
                 blame="config",
                 is_final=True,
+                is_sent=False,
             )
         if isinstance(one, ssl.SSLError) and not isinstance(one, ssl.SSLEOFError | ssl.SSLZeroReturnError):
             reason = (getattr(one, "reason", None) or "unknown reason").lower().replace("_", " ")
@@ -73,18 +74,19 @@ def connection_error(cause: BaseException, whose: str, keys: Keys = HTTP_KEYS) -
                 f"Write http:// in {keys.address} if the service speaks plain HTTP there.",
                 blame="config",
                 is_final=True,
+                is_sent=False,
             )
         if isinstance(one, socket.gaierror):
-            return _unreachable(f"The name of the host of {within} leads to no address.", keys)
+            return _unreachable(f"The name of the host of {within} leads to no address.", keys, is_sent=False)
         if isinstance(one, OSError) and one.errno == errno.ECONNREFUSED:
-            return _unreachable(f"Nothing listens there: {within} refused the connection.", keys)
+            return _unreachable(f"Nothing listens there: {within} refused the connection.", keys, is_sent=False)
     return _broken_off(cause, whose, within, keys)
 
 
 def _broken_off(cause: BaseException, whose: str, within: str, keys: Keys) -> ProviderError:
     """The error for a connection that came about, or nearly."""
     if isinstance(cause, aiohttp.ServerTimeoutError):
-        return _unreachable(f"{whose} did not take the connection in time.", keys)
+        return _unreachable(f"{whose} did not take the connection in time.", keys, is_sent=False)
     if isinstance(cause, aiohttp.ClientPayloadError):
         return _unreachable(f"{whose} closed the connection in the middle of its answer.", keys)
     if isinstance(cause, aiohttp.ClientResponseError):
@@ -147,8 +149,8 @@ def _reachable(keys: Keys) -> str:
     return f"Check {keys.address}, and that the service runs and can be reached from here."
 
 
-def _unreachable(message: str, keys: Keys) -> ProviderError:
-    return ProviderError("provider.connection", message, _reachable(keys), retry="later")
+def _unreachable(message: str, keys: Keys, *, is_sent: bool = True) -> ProviderError:
+    return ProviderError("provider.connection", message, _reachable(keys), retry="later", is_sent=is_sent)
 
 
 def _chain(cause: BaseException | None) -> Iterator[BaseException]:
