@@ -1,5 +1,7 @@
 """Similarity from 0 to 1; nothing said is similar to nothing."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,16 @@ def test_similarity_is_symmetric_and_within_its_range(left: str, right: str) -> 
     forth, back = similarity(left, right), similarity(right, left)
     assert 0.0 <= forth <= 1.0
     assert forth == back
+
+
+def test_s7_texts_that_would_take_too_long_are_an_error_of_their_record() -> None:
+    began = process_time()
+    with pytest.raises(ValueError, match="too long to compare"):
+        FuzzyMatch().score(Record(output="ab" * 600_000, reference="ba" * 300_000))
+    with pytest.raises(ValueError, match="too long to compare"):
+        FuzzyMatch().score(Record(output="ab" * 60_000, reference=["ba" * 30_000, "bb" * 30_000]))
+    assert process_time() - began < 3
+
+
+def test_s7_equal_texts_of_any_length_are_equal() -> None:
+    assert FuzzyMatch().score(Record(output="ab" * 600_000, reference=["x", "AB" * 600_000])) == 1.0

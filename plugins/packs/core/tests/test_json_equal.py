@@ -230,3 +230,24 @@ def test_what_differs_one_way_differs_the_other(left: Any, right: Any) -> None:
     assert 0.0 <= forth.share <= 1.0
     assert forth.share == back.share
     assert {field.path for field in forth.fields} == {field.path for field in back.fields}
+
+
+@pytest.mark.parametrize("value", [[1, 2, 3], [{"a": 1}, {"a": 2}], [[1], [2]], ["a", "b"], [1, "a", True]])
+def test_e6_an_output_equals_the_same_list(value: list[Any]) -> None:
+    for output in (value, json.dumps(value)):
+        scores = JsonEqual().score(Record(output=output, reference=value))
+        assert [scores[0].passed, scores[1].value] == [True, 1.0]
+        assert "read as one list" in (scores[0].explanation or "")
+
+
+def test_e6_a_list_of_references_still_means_any_of_them() -> None:
+    passed = JsonEqual().score(Record(output=[1, 2], reference=[[1, 2], [3]]))[0]
+    assert (passed.passed, passed.explanation) == (True, None)
+    assert JsonEqual().score(Record(output={"a": 1}, reference=[{"a": 2}, {"a": 1}]))[0].passed
+
+
+def test_e6_a_list_that_equals_neither_reading_fails_with_a_note() -> None:
+    scores = JsonEqual().score(Record(output=[1, 2, 4], reference=[1, 2, 3]))
+    assert not scores[0].passed
+    assert "read as one list and as any of its items" in (scores[0].explanation or "")
+    assert scores[1].value == pytest.approx(2 / 3)

@@ -1,4 +1,6 @@
-"""The last number of the output against the last number of the reference."""
+"""The last number of the output against the last number of the reference; E5 and T5 among its cases."""
+
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -88,8 +90,9 @@ def test_tolerances_are_relative_to_the_larger_and_absolute_near_zero() -> None:
     assert passes("1000000.5", "1000000")
     assert not passes("1000002", "1000000")
     assert passes("1000002", "1000000", rel_tol=1e-5)
-    assert passes("0.0000000005", "0")
-    assert not passes("0.00000001", "0")
+    assert not passes("0.0000000005", "0")
+    assert passes("0.0000000005", "0", abs_tol=1e-9)
+    assert not passes("0.00000001", "0", abs_tol=1e-9)
     assert passes("0.05", "0", abs_tol=0.1)
 
 
@@ -135,3 +138,129 @@ def test_matching_is_symmetric(left: float, right: float) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_number_matches_itself_without_tolerance(number: float) -> None:
     assert passes(repr(number), repr(number), rel_tol=0, abs_tol=0)
+
+
+# -- E5: exact values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "reference", "passed"),
+    [
+        ("about 6.02e23", "602000000000000000000000", True),
+        ("6.02 × 10^23", "602000000000000000000000", True),
+        ("9007199254740993.0", "9007199254740992", False),
+        ("9007199254740993.0", "9007199254740993", True),
+        ("0.1", "0.10000000000000001", False),
+        ("0.30", "0.3", True),
+        ("1,234.50", "1234.5", True),
+        ("1/3", "2/6", True),
+        ("1/3", "0.3333333333333333", False),
+        ("3/4", "0.75", True),
+        ("-0", "0", True),
+        ("1e-30", "2e-30", False),
+    ],
+)
+def test_e5_without_tolerance_values_are_compared_exactly(output: str, reference: str, passed: bool) -> None:
+    assert passes(output, reference, rel_tol=0, abs_tol=0) is passed
+    assert passes(reference, output, rel_tol=0, abs_tol=0) is passed
+
+
+@pytest.mark.parametrize(
+    ("output", "reference"), [("6.626e-34", "1.6e-19"), ("1e-10", "9e-10"), ("0", "1e-12"), ("1e-300", "2e-300")]
+)
+def test_e5_small_numbers_are_told_apart_by_default(output: str, reference: str) -> None:
+    assert not passes(output, reference)
+    assert not passes(reference, output)
+
+
+def test_e5_a_tolerance_is_the_decimal_that_is_written() -> None:
+    assert passes("1.000001", "1", rel_tol=0, abs_tol=1e-6)
+    assert not passes("1.0000010000000001", "1", rel_tol=0, abs_tol=1e-6)
+    assert passes("0.3", "0.2", rel_tol=0, abs_tol=0.1)
+
+
+@pytest.mark.parametrize(
+    "written", ["35%", r"35\%", "35 %", r"$35\%$", "35 percent", "35 per cent", r"35\,\%", "３５％"]
+)
+def test_e5_percent_is_a_hundredth_or_a_unit(written: str) -> None:
+    for other, passed in (("0.35", True), ("35", True), ("35%", True), ("0.35%", False), ("3500", False)):
+        assert passes(written, other) is passed, other
+        assert passes(other, written) is passed, other
+
+
+def test_e5_a_set_is_not_one_number() -> None:
+    for written in (r"\{1,3\}", r"$\{3,1\}$", r"\{1,234\}"):
+        with pytest.raises(Skip, match="cannot be read"):
+            passes("1.3", written)
+        assert not passes(written, "1.3")
+
+
+@pytest.mark.parametrize("written", ["1e-400", "1e400", "0." + "0" * 2000 + "1", "1e999999999", "1e-999999999"])
+def test_e5_what_is_out_of_range_cannot_be_read(written: str) -> None:
+    with pytest.raises(Skip, match="cannot be read"):
+        passes("0", written)
+    assert passes("0e-400", "0")
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**9), max_value=10**9))
+def test_e5_a_last_digit_more_is_another_number(number: object) -> None:
+    assert passes(f"{number:f}", f"{number:f}0", rel_tol=0, abs_tol=0)
+    assert not passes(f"{number:f}", f"{number:f}1", rel_tol=0, abs_tol=0)
+
+
+# -- T5: magnitudes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("$3 bn", "3000000000"),
+        ("$3bn", "3000000000"),
+        ("$1.5 M", "1500000"),
+        ("€1,5 Mio.", "1500000"),
+        ("3 Mrd. Euro", "3000000000"),
+        ("5 hundred", "500"),
+        ("5 hundred thousand", "500000"),
+        ("1 lakh", "100000"),
+        ("1.5 lakhs of rupees", "150000"),
+        ("2 crore", "20000000"),
+        ("Rs 2 cr", "20000000"),
+        ("₹2 करोड़", "20000000"),
+        ("5 млн рублей", "5000000"),
+        ("3 Millionen", "3000000"),
+        ("3 millones", "3000000"),
+        ("2 Million.", "2000000"),
+        ("between 2 million and 3 million", "3000000"),
+        ("1,500 thousand", "1500000"),
+        ("3/4 million", "750000"),
+    ],
+)
+def test_t5_words_of_magnitude_are_read(written: str, number: str) -> None:
+    assert passes(written, number, rel_tol=0)
+    assert passes(number, written, rel_tol=0)
+
+
+@pytest.mark.parametrize(
+    "written", ["1.5 M", "5 K", "7 B", "1 crore 20 lakh", "5 thousand 300", "3 hundred and 5", "3万"]
+)
+def test_t5_what_could_be_two_numbers_cannot_be_read(written: str) -> None:
+    for number in ("1.5", "5", "7", "20", "300", "3"):
+        assert not passes(written, number)
+    with pytest.raises(Skip, match="cannot be read"):
+        passes("1", written)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"), [("it is 5 m long", "5"), ("42 B)", "42"), ("12 km", "12"), ("3 Bars", "3")]
+)
+def test_t5_units_and_labels_are_no_magnitudes(written: str, number: str) -> None:
+    assert passes(written, number)
+
+
+@pytest.mark.parametrize(
+    "part", ["5 ", "5,", "5 million ", "5 hundred ", "$5 M ", "5 %", "5  ", "\\{1,", "5\x01", "5 m"]
+)
+def test_t5_no_text_takes_more_than_linear_time(part: str) -> None:
+    began = process_time()
+    passes(part * 30_000, "7")
+    assert process_time() - began < 3

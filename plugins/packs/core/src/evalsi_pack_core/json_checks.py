@@ -7,7 +7,8 @@ and an error.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from typing import Annotated, Any, Literal
 
 from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
 from evalsi_pack_core.json_difference import FieldDifference, differences
@@ -18,8 +19,14 @@ MAX_LISTED = 100
 PASS = [Output(kind="pass")]
 
 
-@evaluator(name="json-valid", version=1, needs=("output",), outputs=PASS)
-def json_valid(record: Record) -> bool | Score:
+@evaluator(name="json-valid", version=2, needs=("output",), outputs=PASS)
+def json_valid(
+    record: Record,
+    *,
+    duplicate_keys: Annotated[
+        Literal["note", "fail"], Param(description="a key twice in one object: pass with a note, or fail")
+    ] = "note",
+) -> bool | Score:
     """Output is strict JSON."""
     try:
         record.output.as_json()
@@ -28,12 +35,34 @@ def json_valid(record: Record) -> bool | Score:
         return True if fault is None else Score(passed=False, explanation=f"The output is {fault}.")
     except ContentError as error:
         return Score(passed=False, explanation=f"The output is {error}.")
-    return True
+    twice = _duplicate_keys(record)
+    if not twice:
+        return True
+    named = first_few([json.dumps(key, ensure_ascii=False) for key in twice])
+    note = f"An object has a key more than once, and readers differ on which value counts: {named}."
+    return Score(passed=duplicate_keys == "note", explanation=note)
+
+
+def _duplicate_keys(record: Record) -> list[str]:
+    """Return the keys that stand more than once in one object of the output's text, each once."""
+    if isinstance(record.output.wire, dict) and "json" in record.output.wire:
+        return []
+    twice: dict[str, None] = {}
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            seen: set[str] = set()
+            twice.update((key, None) for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return read
+
+    json.loads(record.output_text, object_pairs_hook=object_of)
+    return list(twice)
 
 
 @evaluator(
     name="json-equal",
-    version=2,
+    version=3,
     needs=("output", "reference"),
     outputs=[Output(kind="pass"), Output("json-equal.fields", minimum=0.0, maximum=1.0)],
 )
@@ -68,12 +97,22 @@ class JsonEqual:
             return _scores(f"The output is {error}.", share=0.0, fields=[])
         found = [differences(value, one, self._ignore, self._tolerance) for one in expected]
         best = max(found, key=lambda difference: difference.share)
-        return _scores(first_few([str(field) for field in best.fields]), best.share, best.fields)
+        whole = _whole_list(record) if isinstance(value, list) else None
+        if whole is None or (not best.fields and expected != [whole]):
+            return _scores(first_few([str(field) for field in best.fields]), best.share, best.fields)
+        one = differences(value, whole, self._ignore, self._tolerance)
+        if not one.fields:
+            return _scores(None, 1.0, [], note=_AS_ONE)
+        best = max(best, one, key=lambda difference: difference.share)
+        return _scores(first_few([*map(str, best.fields)]), best.share, best.fields, note=_EITHER)
 
 
 def _reference_values(record: Record) -> list[Any]:
-    """The references that are JSON; raises `ValueError` where none is."""
-    values = []
+    """Return the references that are JSON; raises `ValueError` where none is.
+
+    A list of references that holds plain texts may be one list of texts.
+    """
+    values: list[Any] = []
     fault: ContentError | None = None
     for reference in record.references:
         try:
@@ -81,11 +120,30 @@ def _reference_values(record: Record) -> list[Any]:
         except ContentError as error:
             fault = error
     if not values:
+        whole = _whole_list(record)
+        if whole is not None:
+            return [whole]
         raise ValueError(f"the reference is {fault}; mend the reference of this record") from fault
     return values
 
 
-def _scores(explanation: str | None, share: float, fields: list[FieldDifference]) -> list[Score]:
+_AS_ONE = "The list of references was read as one list, which the output equals."
+_EITHER = "The list of references was read as one list and as any of its items; the output equals neither"
+
+
+def _whole_list(record: Record) -> list[Any] | None:
+    """Return a list of references as the one JSON list that it may have been written as; None for one reference."""
+    written = record.wire.get("reference")
+    if not isinstance(written, list):
+        return None
+    return [
+        (item["json"] if "json" in item else item["messages"]) if isinstance(item, dict) else item for item in written
+    ]
+
+
+def _scores(
+    explanation: str | None, share: float, fields: list[FieldDifference], *, note: str | None = None
+) -> list[Score]:
     listed = [
         {key: travelling(text) for key, text in field._asdict().items() if text is not None}
         for field in fields[:MAX_LISTED]
@@ -93,7 +151,7 @@ def _scores(explanation: str | None, share: float, fields: list[FieldDifference]
     return [
         Score(
             passed=explanation is None,
-            explanation=explanation,
+            explanation=": ".join(part for part in (note, explanation) if part) or None,
             metadata={"differences": listed, "different": len(fields)} if listed else None,
         ),
         Score(name="json-equal.fields", value=share),

@@ -14,7 +14,7 @@ from evalsi_pack_core.json_patterns import LinearPatterns
 from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
 
 
-@evaluator(name="json-schema", version=2, needs=("output",), outputs=[Output(kind="pass")])
+@evaluator(name="json-schema", version=3, needs=("output",), outputs=[Output(kind="pass")])
 class JsonSchema:
     """Output is JSON that fits a JSON Schema."""
 

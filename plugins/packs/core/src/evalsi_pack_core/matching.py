@@ -10,7 +10,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from evalsi import Output, Param, ParamError, Record, evaluator
-from evalsi_pack_core.normal_form import composed, folded, unpunctuated, unpunctuated_words, words
+from evalsi_pack_core.normal_form import composed, folded, spaced, spaced_cased, unpunctuated, unpunctuated_words, words
+
+# Two texts of 100,000 characters: a second of work, of Chinese seven. It cannot be interrupted, and beyond the time
+# limit of a record it would take down the pack with all of its evaluators.
+MOST_CELLS = 10_000_000_000
 
 PASS = [Output(kind="pass")]
 
@@ -23,7 +27,7 @@ _FORMS: dict[tuple[bool, bool], Callable[[str], Any]] = {
 }
 
 
-@evaluator(name="exact-match", version=1, needs=("output", "reference"), outputs=PASS)
+@evaluator(name="exact-match", version=2, needs=("output", "reference"), outputs=PASS)
 class ExactMatch:
     """Output equals the reference, or any of a list of references."""
 
@@ -43,7 +47,7 @@ class ExactMatch:
         return output in expected or self._form(output) in map(self._form, expected)
 
 
-@evaluator(name="contains", version=1, needs=("output",), outputs=PASS)
+@evaluator(name="contains", version=2, needs=("output",), outputs=PASS)
 class Contains:
     """Output contains the given text, or any reference when none is given."""
 
@@ -59,18 +63,20 @@ class Contains:
             raise ParamError(
                 "substring", "it is empty or blank, and nearly every output has that; use regex-match for white space"
             )
-        self._form = folded if ignore_case else composed
-        self._substring = None if substring is None else self._form(substring)
+        # Its words in the normal form of exact-match, so that what equals a text also contains it.
+        self._form = spaced if ignore_case else spaced_cased
+        self._substring = None if substring is None else _with_edges(substring, self._form(substring))
 
     def score(self, record: Record) -> bool:
         """Whether it does."""
         if self._substring is not None:
-            return self._substring in self._form(record.output_text)
+            text = record.output_text
+            return self._substring in _with_edges(text, self._form(text))
         output = self._form(record.output_text)
         return any(self._form(text) in output for text in _filled_references(record))
 
 
-@evaluator(name="regex-match", version=1, needs=("output",), outputs=PASS)
+@evaluator(name="regex-match", version=2, needs=("output",), outputs=PASS)
 class RegexMatch:
     """Output matches a regular expression (RE2: linear time, no look-around, no back-references)."""
 
@@ -102,7 +108,7 @@ class RegexMatch:
 
 @evaluator(
     name="fuzzy-match",
-    version=1,
+    version=2,
     needs=("output", "reference"),
     outputs=[Output(minimum=0.0, maximum=1.0)],
 )
@@ -116,10 +122,30 @@ class FuzzyMatch:
         self._form = folded if ignore_case else composed
 
     def score(self, record: Record) -> float:
-        """1 - (insertions + deletions) / (length of both); 0 for an output without any text."""
+        """1 - (insertions + deletions) / (length of both); 0 for an output without any text.
+
+        Raises:
+            ValueError: no reference has text, or the texts are too long to be compared in time.
+        """
         output = self._form(record.output_text)
-        similarities = [self._similarity(output, self._form(text)) for text in _filled_references(record)]
+        references = [self._form(text) for text in _filled_references(record)]
+        if output in references:
+            return 1.0
+        cells = len(output) * sum(map(len, references))
+        if cells > MOST_CELLS:
+            raise ValueError(
+                f"output and references are too long to compare: {len(output):,} by {sum(map(len, references)):,} "
+                f"characters; at most {MOST_CELLS:,} pairs of characters are compared"
+            )
+        similarities = [self._similarity(output, text) for text in references]
         return 0.0 if output.isspace() else max(similarities)
+
+
+def _with_edges(written: str, form: str) -> str:
+    """Return the form of a text with the space that it begins or ends with, which counts in a substring: "km "."""
+    if not form:
+        return form
+    return f"{' ' if written[0].isspace() else ''}{form}{' ' if written[-1].isspace() else ''}"
 
 
 def _filled_references(record: Record) -> list[str]:

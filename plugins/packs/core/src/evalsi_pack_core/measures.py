@@ -12,7 +12,7 @@ from evalsi import Output, Param, Record, Score, Skip, evaluator
 TOKENS = (("input-tokens", "input_tokens"), ("output-tokens", "output_tokens"), ("total-tokens", "total_tokens"))
 
 
-@evaluator(name="length", version=2, needs=("output",), outputs=[Output(minimum=0.0, higher_is_better=None)])
+@evaluator(name="length", version=3, needs=("output",), outputs=[Output(minimum=0.0, higher_is_better=None)])
 def length(
     record: Record,
     *,

@@ -42,6 +42,16 @@ def normal_form(text: str) -> str:
     return unicodedata.normalize("NFKC", decomposed.casefold())
 
 
+def spaced(text: str) -> str:
+    """Return the text in normal form, each run of white space as one space."""
+    return " ".join(normal_form(text).split())
+
+
+def spaced_cased(text: str) -> str:
+    """Return the text in compatibility form (NFKC), each run of white space as one space, its case kept."""
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).split())
+
+
 def words(text: str) -> list[str]:
     """What stands between white space, in normal form."""
     return normal_form(text).split()

@@ -10,21 +10,29 @@
 - Units are left out: `US$5` is 5, `50%` is 50, `5kg` is 5, `$60/hour` is 60.
 - Every script's decimal digits count, as do `−` (U+2212), `1.5e3`, `1.5 × 10^3`, fractions (`3/4`, `2 1/2`, `½`),
   `1.5k`, `2M` and `2 million`.
-- Where the last number is none of these, as a date, a time, a range, a margin, a power, or what could be two different
-  numbers or is out of a float's range, it cannot be read, and no number before it stands in for it.
+- Words and signs of magnitude count: `3 bn`, `5 hundred thousand`, `1 lakh`, `2 crore`, `5 Millionen`. A letter behind
+  a space is one only beside a currency: `$1.5 M` is read, `1.5 M` and `1 crore 20 lakh` cannot be read.
+- Values are exact: integers, or fractions of integers.
+- Where the last number is none of these, as a date, a time, a range, a margin, a power, a set (`\\{1,3\\}`), or what
+  could be two different numbers or is out of a float's range, it cannot be read, and no number before it stands in.
 """
 
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from math import isinf
+from typing import NamedTuple
 
-from evalsi_pack_core.compound_figures import one_figure
+from evalsi_pack_core.compound_figures import SCALE, one_figure
 from evalsi_pack_core.plain_figures import MULTIPLIERS, plain_figures
 
 _DIGIT = re.compile(r"\d", re.ASCII)
 _PLAIN = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_MOST_EXACT_DIGITS = 15
+_MOST_DIGITS = 1000
+_NONZERO = re.compile(r"[.0]*[1-9]", re.ASCII)
+# A set in LaTeX, \{1,3\}: there a comma always lists.
+_SET = re.compile(r"\\\{\d[\d,]*,[\d,]*\\?\}", re.ASCII)
 
 _LABEL = re.compile(r'.*":|[^/]*=|[^\d/]*(?::|\.\.)')
 _TAG = r"</?[A-Za-z][\w-]*/?>"
@@ -44,7 +52,7 @@ _UNIT = (
 _POWER = r"(?:\^?[23]|[²³])?"
 _PER = r"(?:/(?:[A-Za-z]{2,}|[hsdgmLl])(?:\^?-?\d|[²³])?)"
 _SUFFIX = (
-    rf"(?:(?P<times>k|K|M|mn|B|bn|tn){_PER}*|{_UNIT}{_POWER}{_PER}*|ms?(?:\^?[23]|[²³])|m?{_PER}+|"
+    rf"(?:(?P<times>k|K|M|mn|B|bn|tn|{SCALE}\d+){_PER}*|{_UNIT}{_POWER}{_PER}*|ms?(?:\^?[23]|[²³])|m?{_PER}+|"
     # Metres or millions, seconds or a decade, times or the unknown, a time of day.
     r"(?P<unclear>m|s|x|[ap]\.?m))?"
 )
@@ -85,14 +93,29 @@ class UnreadableNumber(ValueError):
     """The last number of a text cannot be read as one number."""
 
     def __init__(self, token: str) -> None:
-        super().__init__(f"{token!r} cannot be read as one number")
-        self.token = token
+        self.token = token.replace(SCALE, "e")
+        super().__init__(f"{self.token!r} cannot be read as one number")
 
 
-def last_number(text: str) -> float | None:
-    """The last number of the text; None where it holds none.
+class Figure(NamedTuple):
+    """A number as it is written: its exact value before any percent sign, and whether there is one."""
 
-    A whole number too long for a float's digits is an int, so that it stays exact.
+    value: int | Fraction
+    is_percent: bool = False
+
+
+def last_number(text: str) -> int | Fraction | None:
+    """Return the value of the last number of the text, a percent sign left out; None where it holds none.
+
+    Raises:
+        UnreadableNumber: as for `last_figure`.
+    """
+    figure = last_figure(text)
+    return None if figure is None else figure.value
+
+
+def last_figure(text: str) -> Figure | None:
+    """Return the last number of the text; None where it holds none.
 
     Raises:
         UnreadableNumber: the last number is written in a way that is not read, or could be two different numbers.
@@ -108,14 +131,16 @@ def last_number(text: str) -> float | None:
     return None
 
 
-def _number(token: str) -> float | None:
-    """The token's number; None where it is a name or holds no digit."""
+def _number(token: str) -> Figure | None:
+    """Return the token's number; None where it is a name or holds no digit."""
     if _PLAIN.fullmatch(token):
-        return _value(token, token)
+        return Figure(_value(token, token))
     if not _DIGIT.search(token):
         return None
     label = _LABEL.match(token)
     body = token[label.end() :] if label else token
+    if "\\{" in body and _SET.search(body):
+        raise UnreadableNumber(token)
     found = _TOKEN.fullmatch(body)
     if found is not None:
         return _read(found, token)
@@ -124,26 +149,35 @@ def _number(token: str) -> float | None:
     raise UnreadableNumber(token)
 
 
-def _read(found: re.Match[str], token: str) -> float:
+def _read(found: re.Match[str], token: str) -> Figure:
     if found["unclear"]:
         raise UnreadableNumber(token)
     sign, figure = found["sign"] or "", found["figure"].replace("'", "_")
-    exponent = _TIMES[found["times"] or ""]
+    times = found["times"] or ""
+    exponent = int(times[1:]) if times.startswith(SCALE) else _TIMES[times]
+    is_percent = "%" in found["behind"]
     behind = f"e{exponent}" if exponent else ""
     if _PLAIN.fullmatch(figure) and not (behind and "e" in figure.lower()):
-        return _value(sign + figure + behind, token)
+        return Figure(_value(sign + figure + behind, token), is_percent)
     for shape, grouping, decimal in _SHAPES:
         if shape.fullmatch(figure):
-            return _value(sign + figure.replace(grouping, "").replace(decimal, ".") + behind, token)
+            written = sign + figure.replace(grouping, "").replace(decimal, ".") + behind
+            return Figure(_value(written, token), is_percent)
     raise UnreadableNumber(token)
 
 
-def _value(python: str, token: str) -> float:
+def _value(python: str, token: str) -> int | Fraction:
+    if len(python) > _MOST_DIGITS:
+        bare = python.lstrip("+-0")
+        if not bare or bare[0] in "eE":
+            return 0
+        if len(bare) > _MOST_DIGITS:
+            raise UnreadableNumber(token)
+        python = f"{'-' if python[0] == '-' else ''}{bare}"
     value = float(python)
-    if isinf(value):
+    if isinf(value) or (not value and _NONZERO.match(python.lstrip("+-"))):
         raise UnreadableNumber(token)
-    if len(python) > _MOST_EXACT_DIGITS:
-        digits = python.lstrip("+-0")
-        if digits.isdecimal():
-            return -int(digits) if value < 0 else int(digits)
-    return value
+    if python.isdecimal():
+        return int(python)
+    exact = Fraction(python)
+    return exact.numerator if exact.denominator == 1 else exact

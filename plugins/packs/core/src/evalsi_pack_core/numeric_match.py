@@ -1,23 +1,26 @@
 """Is the last number of the output the last number of the reference.
 
-How a number is read is told in `numbers`; this holds only what to compare and how near.
+`numbers` says how a number is read; this module compares exact values, without rounding to floats.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isclose
-from typing import Annotated, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
 
 from evalsi import Content, Output, Param, Record, Score, Skip, evaluator
 from evalsi_pack_core.violations import shortened, travelling
+
+if TYPE_CHECKING:
+    from evalsi_pack_core.numbers import Figure
 
 MAX_TOKEN = 40
 
 
 @evaluator(
     name="numeric-match",
-    version=2,
+    version=3,
     needs=("output", "reference"),
     outputs=[Output(kind="pass")],
 )
@@ -28,15 +31,19 @@ class NumericMatch:
         self,
         *,
         rel_tol: Annotated[float, Param(description="tolerance relative to the larger number", minimum=0)] = 1e-6,
-        abs_tol: Annotated[float, Param(description="tolerance near zero", minimum=0)] = 1e-9,
+        abs_tol: Annotated[
+            float, Param(description="absolute tolerance, such as for numbers near zero", minimum=0)
+        ] = 0.0,
     ) -> None:
         # Its patterns take milliseconds that only its users pay.
-        from evalsi_pack_core.numbers import UnreadableNumber, last_number
+        from evalsi_pack_core.numbers import UnreadableNumber, last_figure
 
-        self._last_number = last_number
+        self._last_figure = last_figure
         self._unreadable = UnreadableNumber
-        self._rel_tol = rel_tol
-        self._abs_tol = abs_tol
+        # As they are written: the float 1e-6 is a little less than a millionth.
+        self._rel_tol = Fraction(repr(rel_tol))
+        self._abs_tol = Fraction(repr(abs_tol))
+        self._is_exact = not rel_tol and not abs_tol
 
     def score(self, record: Record) -> bool | Score:
         """Whether it is; an output without a readable number fails, a reference without one skips the record."""
@@ -44,7 +51,7 @@ class NumericMatch:
         text = _text_of(record.output)
         try:
             # An output that says what a reference says is not read again.
-            found = expected[text] if text in expected else self._last_number(text)
+            found = expected[text] if text in expected else self._last_figure(text)
         except self._unreadable as error:
             return Score(
                 passed=False, explanation=f"The last number of the output cannot be read: {_shown(error.token)}."
@@ -52,16 +59,16 @@ class NumericMatch:
         if found is None:
             return Score(passed=False, explanation="The output has no number.")
         numbers = expected.values()
-        return found in numbers or any(self._is_near(found, number) for number in numbers)
+        return found in numbers or any(self._matches(found, number) for number in numbers)
 
-    def _expected(self, record: Record) -> dict[str, float]:
-        """The references' numbers, each by its text; skips the record where none can be read."""
-        numbers = {}
+    def _expected(self, record: Record) -> dict[str, Figure]:
+        """Return the references' numbers, each by its text; skips the record where none can be read."""
+        numbers: dict[str, Figure] = {}
         reason = "reference has no number"
         for reference in record.references:
             text = _text_of(reference)
             try:
-                number = self._last_number(text)
+                number = self._last_figure(text)
             except self._unreadable as error:
                 reason = f"the last number of the reference cannot be read: {_shown(error.token)}"
             else:
@@ -71,11 +78,20 @@ class NumericMatch:
             raise Skip(reason)
         return numbers
 
-    def _is_near(self, found: float, number: float) -> bool:
-        if not self._rel_tol and not self._abs_tol:
-            # Of whole numbers beyond a float's digits, isclose() would see the float.
+    def _matches(self, found: Figure, number: Figure) -> bool:
+        """Return whether two numbers are near; 35% is 0.35, and 35 where the sign was left out as a unit."""
+        if self._is_near(found.value, number.value):
+            return True
+        if found.is_percent is number.is_percent:
             return False
-        return isclose(found, number, rel_tol=self._rel_tol, abs_tol=self._abs_tol)
+        left, right = (Fraction(one.value, 100) if one.is_percent else one.value for one in (found, number))
+        return self._is_near(left, right)
+
+    def _is_near(self, left: int | Fraction, right: int | Fraction) -> bool:
+        if self._is_exact or left == right:
+            return left == right
+        one, other = Fraction(left), Fraction(right)
+        return abs(one - other) <= max(self._rel_tol * max(abs(one), abs(other)), self._abs_tol)
 
 
 def _text_of(content: Content) -> str:

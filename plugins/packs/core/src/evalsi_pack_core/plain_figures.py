@@ -20,6 +20,18 @@ _SLASHES = str.maketrans("⁄∕", "//")
 _RAISED = re.compile(r"(?<=\d)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _FULL_WIDTH = range(ord("！"), ord("～") + 1)
 _EM_DASHES = "—―"
+# Words of magnitude of other scripts → those that `compound_figures` knows.
+_MAGNITUDES = {
+    **dict.fromkeys(("тысяч", "тыс", "हज़ार", "हजार", "ألف", "হাজার"), "thousand"),
+    **dict.fromkeys(("लाख", "লাখ"), "lakh"),
+    **dict.fromkeys(("миллион", "млн", "milhões", "milhão", "millón", "مليون", "ล้าน"), "million"),
+    **dict.fromkeys(("करोड़", "करोड", "কোটি"), "crore"),
+    **dict.fromkeys(("миллиард", "млрд", "अरब", "bilhões", "bilhão", "مليار"), "billion"),
+    **dict.fromkeys(("триллион", "трлн"), "trillion"),
+}
+_MAGNITUDE = re.compile(
+    rf"(?<=\d)\s*(?P<word>{'|'.join(sorted(_MAGNITUDES, key=len, reverse=True))})[а-я]{{0,3}}\.?(?!\w)"
+)
 
 
 class _Figures(dict[int, str]):
@@ -35,6 +47,7 @@ _FIGURES = _Figures({code_point: chr(code_point) for code_point in range(128)})
 
 def plain_figures(text: str) -> str:
     """The text with its figures in ASCII; words keep or lose their letters, as no number needs them."""
+    text = _MAGNITUDE.sub(lambda found: f" {_MAGNITUDES[found['word']]}", text)
     text = _GROUPING_SPACE.sub("_", text)
     text = _SEPARATOR.sub(lambda found: _SEPARATORS[found[0]], text)
     text = _VULGAR.sub(_vulgar, text).translate(_SLASHES)
