@@ -28,7 +28,7 @@ def test_the_first_command_of_the_readme_prints_the_table_of_the_guide() -> None
 
 
 def test_every_way_to_name_an_evaluator_names_the_same_one() -> None:
-    done = evalsi("eval", "--data", QA, "--evaluators", "builtin/exact-match,core/numeric-match@2,latency")
+    done = evalsi("eval", "--data", QA, "--evaluators", "builtin/exact-match,core/numeric-match@3,latency")
     assert (done.code, done.out) == (0, TABLE)
 
 

@@ -117,7 +117,7 @@ def test_the_file_of_a_whole_run_is_in_the_published_form(tmp_path: Path) -> Non
     assert [one["outcome"] for one in whole["results"]] == ["scored", "error", "skipped", "scored"]
     (summary,) = whole["summaries"]
     assert (summary["n"], summary["mean"], summary["errors"], summary["skipped"]) == (2, 2.0, 1, 1)
-    assert whole["manifest"]["evaluators"][0]["ref"].endswith("/length@3")
+    assert whole["manifest"]["evaluators"][0]["ref"].endswith("/length@2")
     assert re.fullmatch("[0-9a-f]{64}", whole["manifest"]["dataset"]["sha256"])
 
 
