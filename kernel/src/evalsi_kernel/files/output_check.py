@@ -12,6 +12,9 @@ from pathlib import Path
 
 from evalsi_kernel.errors import OutputError, UsageError
 
+_OTHER_FORMS = frozenset(
+    {".csv", ".tsv", ".xlsx", ".xls", ".parquet", ".jsonl", ".html", ".htm", ".md", ".yaml", ".yml"}
+)
 _RESULTS = re.compile(rb'\s*(\{\s*"schema_version"|$)')
 
 
@@ -19,9 +22,14 @@ def check_results_output(path: Path, *read: Path) -> None:
     """`check_output` for results, which replace no file but results: no spec, no data, no evaluator's source.
 
     Raises:
-        UsageError: what stands there holds no results, or is among `read`.
+        UsageError: what stands there holds no results, or is among `read`; or its name ends as another format's does.
         OutputError: as `check_output` says.
     """
+    if path.suffix.lower() in _OTHER_FORMS:
+        raise UsageError(
+            f"{path} would hold JSON, which its name does not say.",
+            f"Name it {path.with_suffix('.json')}; of it `evalsi analyze query` makes CSV, and `evalsi report` pages.",
+        )
     check_output(path, *read)
     if os.access(path, os.R_OK):
         with path.open("rb") as stands:

@@ -28,6 +28,7 @@ from evalsi_kernel.records.mapping import MISSING, Mapper, Path, reach
 from evalsi_kernel.records.plain_rows import plain_ids
 from evalsi_kernel.records.seen_ids import Repeat, SeenIds
 from evalsi_kernel.records.sources import Source
+from evalsi_kernel.records.text_cells import read_cell
 from evalsi_kernel.records.unencodable import REFUSED, explain
 from evalsi_kernel.records.usage import read_usage
 from evalsi_protocol.errors import WireError
@@ -73,6 +74,7 @@ class Intake:
         count: how many records came so far.
         columns: the names in the rows so far, in order of first appearance; of very many, the first 200.
         mapped_missing: for each mapped field how many records lack its column.
+        lists_kept: for each field how many of its text cells hold a JSON list, and stay text.
         shadowed: for each column how many records hold another value under its name in their own metadata.
     """
 
@@ -86,6 +88,8 @@ class Intake:
         self.count = 0
         self.columns: dict[str, None] = {}
         self.shadowed: dict[str, int] = {}
+        self.lists_kept: dict[str, int] = {}
+        self._has_text_cells = bool(getattr(source, "cells_are_text", False))
         self.mapping = mapping or {}
         self.source = source
         self._limit = limit
@@ -122,7 +126,7 @@ class Intake:
                 return
 
     def _chunk(self, rows: Rows) -> Chunk:
-        chunk = None if self.mapping else self._plain_chunk(rows)
+        chunk = None if self.mapping or self._has_text_cells else self._plain_chunk(rows)
         return self._chunk_by_field(rows) if chunk is None else chunk
 
     def _plain_chunk(self, rows: Rows) -> Chunk | None:
@@ -157,7 +161,8 @@ class Intake:
 
     def _chunk_by_field(self, rows: Rows) -> Chunk:
         # This loop is most of what the kernel does for a record, so it calls as little as it can.
-        to_wire, pack, columns = self._mapped if self.mapping else self._record, self._pack, self.columns
+        to_wire = self._of_text_cells if self._has_text_cells else self._mapped if self.mapping else self._record
+        pack, columns = self._pack, self.columns
         names, cluster_by = columns.keys(), self._cluster_by
         clusters: list[str] | None = [] if cluster_by else None
         packed: list[bytes] = []
@@ -227,6 +232,16 @@ class Intake:
 
     def _mapped(self, row: Wire) -> Wire:
         return self._record(self._mapper(row))
+
+    def _of_text_cells(self, row: Wire) -> Wire:
+        """The record of a row of text cells; JSON is read where the field holds lists or objects."""
+        fields = {**(self._mapper(row) if self.mapping else row)}
+        for name, cell in fields.items():
+            if name in _READERS:
+                fields[name], is_list = read_cell(name, cell)
+                if is_list:
+                    self.lists_kept[name] = self.lists_kept.get(name, 0) + 1
+        return self._record(fields)
 
     def _merged(self, rest: Wire, metadata: Wire) -> Wire:
         """Columns that no field takes join the metadata, whose own values stand."""

@@ -33,6 +33,7 @@ def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Fin
     """What there is to say of so many records, the problems first."""
     found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_of_metrics(tallies, records)]
     found += _shadowed(intake, records)
+    found += _lists_kept(intake, records)
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
@@ -83,6 +84,16 @@ def _shadowed(intake: Intake, records: int) -> Iterator[Finding]:
             "notice",
             f"The column {column!r} differs from metadata.{column} in {_of(count, records)}; the latter is kept.",
             f"To take the column's, add --map metadata.{column}={column}.",
+        )
+
+
+def _lists_kept(intake: Intake, records: int) -> Iterator[Finding]:
+    """Cells of CSV that hold a JSON list and stay text."""
+    for field, count in intake.lists_kept.items():
+        yield Finding(
+            "notice",
+            f"The cell of {field} holds a list in JSON in {_of(count, records)}, and stays text.",
+            "Only lists of texts are read, for reference and context; JSON Lines (.jsonl) holds any list.",
         )
 
 

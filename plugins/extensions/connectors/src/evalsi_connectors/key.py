@@ -5,11 +5,11 @@ It must not know how a request carries it.
 
 from __future__ import annotations
 
-import os
 import re
 
 from evalsi_kernel.broker.connector import Kind
 from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files.dotenv import variable as variable_of
 
 from .saying import said_with
 
@@ -75,7 +75,7 @@ def find_key(variable: str | None, usual: str, *, is_at_home: bool, kind: Kind =
     if variable == NO_KEY or (variable is None and not is_at_home):
         return None
     name = variable or usual
-    secret = os.environ.get(name, "").strip()
+    secret = (variable_of(name) or "").strip()
     if not secret and not _VARIABLE.fullmatch(name):
         raise ConfigError(
             f"What {said_with(kind, 'api-key-env')} says is no variable's name; it may be the key, so it is not shown.",

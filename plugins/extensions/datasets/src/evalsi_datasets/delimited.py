@@ -31,6 +31,8 @@ class Delimited(FileSource):
         delimiter: "," or a tab.
     """
 
+    cells_are_text = True
+
     def __init__(self, data: FileBytes, delimiter: str) -> None:
         super().__init__(data)
         self._delimiter = delimiter

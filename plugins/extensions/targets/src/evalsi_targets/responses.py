@@ -6,7 +6,6 @@ It must not know who serves it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files.dotenv import variable
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .http_faults import Keys
@@ -120,7 +120,7 @@ def _authorization(options: ResponsesOptions) -> dict[str, str]:
     name = options.api_key_env or (_USUAL_KEY if options.base_url == HOME else _NO_KEY)
     if name == _NO_KEY:
         return {}
-    secret = os.environ.get(name, "").strip()
+    secret = (variable(name) or "").strip()
     if not secret:
         check_name(name, "api_key_env")
         raise ConfigError(

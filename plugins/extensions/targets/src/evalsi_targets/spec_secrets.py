@@ -5,12 +5,12 @@ It must not know who gets it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 
 from evalsi_kernel.checking.toml_tables import Misfit
 from evalsi_kernel.errors import ConfigError
+from evalsi_kernel.files import dotenv
 
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"})
 _QUERY = frozenset({"key", "api_key", "apikey", "api-key", "token", "access_token", "secret", "sig", "code"})
@@ -60,7 +60,7 @@ def from_environment(names: Mapping[str, str], key: str) -> dict[str, str]:
     Raises:
         ConfigError: `config.no_key`; one is not set.
     """
-    missing = sorted({variable for variable in names.values() if variable not in os.environ})
+    missing = sorted({variable for variable in names.values() if dotenv.variable(variable) is None})
     for variable in missing:
         check_name(variable, key)
     if missing:
@@ -70,7 +70,7 @@ def from_environment(names: Mapping[str, str], key: str) -> dict[str, str]:
             f"Set {'it' if len(missing) == 1 else 'them'}: export {missing[0]}=…",
             code="config.no_key",
         )
-    return {name: os.environ[variable] for name, variable in names.items()}
+    return {name: dotenv.variable(variable) or "" for name, variable in names.items()}
 
 
 def check_name(variable: str, key: str) -> None:
