@@ -121,7 +121,6 @@ def test_an_address_on_the_loopback_device_may_be_http_and_any_other_may_not(pro
     [
         ("http://packs.example.com/style.zip", "over https only"),
         ("ftp://packs.example.com/style.zip", "over https only"),
-        ("file:///tmp/style.zip", "over https only"),
         ("https://me:secret@packs.example.com/style.zip", "a name or a password"),
         ("https://packs.example.com/style", "is no archive of a pack"),
         ("https://[/style.zip", "is no address"),

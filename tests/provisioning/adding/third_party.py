@@ -8,6 +8,7 @@ import json
 import shutil
 import tarfile
 import threading
+import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -95,16 +96,17 @@ def tar_of(folder: Path, archive: Path) -> Path:
     return archive
 
 
-def wheel_of(folder: Path, archive: Path) -> Path:
-    """A wheel, as a pack's build makes it: manifest and lock in the import package."""
+def wheel_of(folder: Path, archive: Path, *, wheel_version: str = "") -> Path:
+    """A wheel, as a pack's build makes it: manifest and lock in the import package; by default of their version."""
     (module,) = folder.joinpath("src").glob("*.py")
     package = module.stem
     with zipfile.ZipFile(archive, "w") as zipped:
         zipped.write(module, f"{package}/__init__.py")
         for name in ("plugin.toml", "uv.lock"):
             zipped.write(folder / name, f"{package}/{name}")
-        zipped.writestr(f"{package}-1.0.0.dist-info/METADATA", "Name: a-pack\nVersion: 1.0.0\n")
-        zipped.writestr(f"{package}-1.0.0.dist-info/RECORD", "")
+        version = wheel_version or tomllib.loads((folder / "plugin.toml").read_text("utf-8"))["version"]
+        zipped.writestr(f"{package}-{version}.dist-info/METADATA", f"Name: a-pack\nVersion: {version}\n")
+        zipped.writestr(f"{package}-{version}.dist-info/RECORD", "")
     return archive
 
 

@@ -41,6 +41,9 @@ def home_dir() -> Path:
     return _xdg("XDG_DATA_HOME", ".local/share") / "evalsi"
 
 
+PACK_PATH_VARIABLE = "EVALSI_PLUGIN_PATH"
+
+
 def pack_search_path() -> list[Path]:
     """Folders that hold pack folders, first match first; an entry of `EVALSI_PLUGIN_PATH` may be a pack folder itself.
 
@@ -51,9 +54,14 @@ def pack_search_path() -> list[Path]:
     Raises:
         ConfigError: neither `EVALSI_HOME` nor a home folder of the user is known.
     """
-    named = [_absolute(entry) for entry in os.environ.get("EVALSI_PLUGIN_PATH", "").split(os.pathsep) if entry.strip()]
     project = [_absolute(PROJECT_PACKS)] if os.path.isdir(PROJECT_PACKS) else []
-    return list(dict.fromkeys([*named, *bundled_packs(), *project, home_dir() / "packs"]))
+    return list(dict.fromkeys([*named_pack_folders(), *bundled_packs(), *project, home_dir() / "packs"]))
+
+
+def named_pack_folders() -> list[Path]:
+    """The entries of `EVALSI_PLUGIN_PATH`."""
+    entries = os.environ.get(PACK_PATH_VARIABLE, "").split(os.pathsep)
+    return [_absolute(entry) for entry in entries if entry.strip()]
 
 
 def is_project_pack(folder: Path) -> bool:

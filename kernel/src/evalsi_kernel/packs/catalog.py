@@ -6,15 +6,15 @@ A broken manifest makes its own pack unusable and nothing else. It must not know
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.cache_file import cache_path, read_cached, write_cached
+from evalsi_kernel.files.paths import PACK_PATH_VARIABLE, named_pack_folders, pack_search_path
 from evalsi_kernel.files.paths import cache_dir as default_cache_dir
-from evalsi_kernel.files.paths import pack_search_path
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.packs.refs import CustomRef, EvaluatorRef, parse_ref
 
@@ -170,16 +170,18 @@ class Catalog(NamedTuple):
 
 def default_catalog() -> Catalog:
     """The catalog of this machine: its search path for packs, with the cache in the user's cache folder."""
-    return load_catalog(pack_search_path(), default_cache_dir())
+    return load_catalog(pack_search_path(), default_cache_dir(), named=named_pack_folders())
 
 
-def load_catalog(search_path: Sequence[Path], cache_dir: Path) -> Catalog:
+def load_catalog(search_path: Sequence[Path], cache_dir: Path, *, named: Sequence[Path] = ()) -> Catalog:
     """The catalog of a search path, read from the cache where no manifest has changed.
 
     Args:
         search_path: folders that hold pack folders, or are one; the first pack of a name wins. One that does not exist
             holds none.
         cache_dir: where the cache is kept; that it cannot be read or written is no error.
+        named: the entries that the user named. Two packs of one name there cannot be used; a pack there still
+            replaces one of the same name elsewhere.
     """
     warnings: list[str] = []
     manifests = find_manifests(search_path, warnings)
@@ -191,7 +193,7 @@ def load_catalog(search_path: Sequence[Path], cache_dir: Path) -> Catalog:
         if manifests and (warning := write_cached(cache, key, found)):
             warnings.append(warning)
     packs = [BrokenPack.from_dict(one) if "message" in one else PackInfo.from_dict(one) for one in found]
-    usable, broken = _first_of_each_name(packs, warnings)
+    usable, broken = _first_of_each_name(packs, warnings, set(named))
     return Catalog(tuple(usable), tuple(broken), tuple(warnings))
 
 
@@ -246,18 +248,38 @@ def _read(path: Path) -> PackInfo | BrokenPack:
 
 
 def _first_of_each_name(
-    packs: Iterable[PackInfo | BrokenPack], warnings: list[str]
+    packs: Iterable[PackInfo | BrokenPack], warnings: list[str], named: Collection[Path]
 ) -> tuple[list[PackInfo], list[BrokenPack]]:
     first: dict[str, PackInfo | BrokenPack] = {}
     for pack in packs:
         winner = first.setdefault(pack.name, pack)
-        if winner is not pack:
+        if winner is pack:
+            continue
+        if _is_in(winner.folder, named) and _is_in(pack.folder, named):
+            first[pack.name] = _ambiguous(winner, pack)
+        else:
             warnings.append(
                 f'Two packs are named "{pack.name}": {winner.folder} is used, and {pack.folder} is not. '
                 "Rename one, or take it off the search path."
             )
     usable = [pack for pack in first.values() if isinstance(pack, PackInfo)]
     return usable, [pack for pack in first.values() if isinstance(pack, BrokenPack)]
+
+
+def _is_in(folder: Path, entries: Collection[Path]) -> bool:
+    return folder in entries or folder.parent in entries
+
+
+def _ambiguous(one: PackInfo | BrokenPack, other: PackInfo | BrokenPack) -> BrokenPack:
+    """Return what stands for two packs of one name of which the user named both places."""
+    evaluators = [
+        name
+        for pack in (one, other)
+        for name in (pack.evaluators if isinstance(pack, BrokenPack) else [each.name for each in pack.evaluators])
+    ]
+    message = f'Two packs on {PACK_PATH_VARIABLE} are named "{one.name}": {one.folder} and {other.folder}.'
+    hint = f"Take one of them off {PACK_PATH_VARIABLE}, or rename it."
+    return BrokenPack(one.name, one.folder, tuple(dict.fromkeys(evaluators)), message, hint, ())
 
 
 def _listed(names: Sequence[str]) -> str:

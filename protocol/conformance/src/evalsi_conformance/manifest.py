@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from evalsi_conformance.versions import PYPROJECT, is_same_version, project_version
 from evalsi_protocol.limits import MAJORS
 
 MANIFEST: Final = "plugin.toml"
@@ -80,7 +81,7 @@ def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, lis
         ]
     except (ValueError, RecursionError) as error:
         return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Mend that place.")]
-    return _manifest(tables), list(_problems(tables, builtin))
+    return _manifest(tables), [*_problems(tables, builtin), *_version_problems(tables, folder)]
 
 
 def _manifest(tables: Mapping[str, Any]) -> Manifest:
@@ -137,6 +138,12 @@ def _problems(tables: Mapping[str, Any], builtin: bool) -> Iterator[Problem]:
         names.append(_text(one, "name"))
     for twice in sorted({name for name in names if name and names.count(name) > 1}):
         yield Problem("evaluators", f'has {names.count(twice)} tables named "{twice}"', "Give each a name of its own.")
+
+
+def _version_problems(tables: Mapping[str, Any], folder: Path) -> Iterator[Problem]:
+    version, released = _text(tables, "version"), project_version(folder)
+    if version and released is not None and not is_same_version(version, released):
+        yield Problem("version", f'is "{version}", and {PYPROJECT} has "{released}"', "Write the same version in both.")
 
 
 def _evaluator_problems(one: Mapping[str, Any], at: str) -> Iterator[Problem]:

@@ -23,11 +23,12 @@ from evalsi_kernel.planning.reattaching import SERVICE
 from evalsi_kernel.supervision.describing import describe
 
 from .admission import differences, holding
+from .archives import is_archive
 from .digests import file_sha256, folder_sha256, optional_sha256
 from .pack_index import order_of
 from .pack_layout import LOCK, lay_out
 from .pack_sources import Artifact, Source, obtain
-from .permissions import Permissions, asked_kinds, permissions_of, widened
+from .permissions import Permissions, permissions_of, widened, widened_kinds
 from .project_lock import NAME, Entry, Granted, changing, pack_folder, read_project_lock
 
 _COMPARED = ("version", "scope", "needs", "asks")
@@ -206,6 +207,16 @@ def _check(proposal: Proposal, rules: Rules, project: Path) -> None:
             "If you mean that, say --allow-downgrade with `evalsi plugins update`.",
             code="pack.downgrade",
         )
+    entry = proposal.entry
+    is_release = is_archive(before.source) and is_archive(entry.source)
+    is_same_version = order_of(pack.version) == order_of(before.version)
+    has_changed = before.files_sha256 != entry.files_sha256
+    if rules.may_change and is_release and is_same_version and has_changed:
+        raise PackError(
+            f"{entry.source} has other files than the version {before.version} of {pack.name} that was added.",
+            "Ask its publisher for a new version. If you trust this file, remove the pack and add it again.",
+            code="pack.version",
+        )
     lines = [*proposal.differences, *proposal.wider]
     if lines and not rules.may_change:
         raise PackError(
@@ -218,7 +229,8 @@ def _check(proposal: Proposal, rules: Rules, project: Path) -> None:
 
 def needs_grant(proposal: Proposal) -> list[str]:
     """The kinds of permission that have to be granted before this goes on; none where it has all that it asks for."""
-    return asked_kinds(permissions_of(proposal.pack)) if proposal.wider else []
+    had = Permissions() if proposal.before is None else proposal.before.permissions()
+    return widened_kinds(had, permissions_of(proposal.pack))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from evalsi_kernel.supervision.describing import describe
 from . import authoring, service_actions
 from .on_disk import folder_of, remove, size_bytes, unwanted
 from .pack_actions import ACTIONS, configure
+from .pack_layout import check_versions
 
 OK, ERROR = 0, 1
 
@@ -124,6 +125,7 @@ def _each(names: Sequence[str], do: Any) -> int:
 def _sync(pack: PackInfo, *, offline: bool) -> str:
     if pack.runtime != PYTHON:
         return f"runs as {pack.runtime}, which needs no environment"
+    check_versions(pack)
     ensure_environment(pack.folder, pack.name, on_progress=_note, offline=offline)
     folder = folder_of(pack)
     assert folder is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from evalsi_kernel.errors import PackError
 
@@ -26,6 +27,26 @@ _CHUNK_BYTES = 1 << 16
 def is_url(text: str) -> bool:
     """Whether a text is an address rather than a path."""
     return "://" in text
+
+
+def is_git(text: str) -> bool:
+    """Whether a text names a git repository: `git+…`, `git://…`, `ssh://…`, `git@HOST:…`, `https://….git`."""
+    scheme = text.partition(":")[0].lower()
+    is_named = scheme.startswith("git+") or scheme in ("git", "ssh") or text.startswith("git@")
+    return is_named or (is_url(text) and text.partition("@")[0].rstrip("/").endswith(".git"))
+
+
+def path_of(url: str) -> str:
+    """Return the path that a `file:` address names.
+
+    Raises:
+        PackError: `pack.source`; it names another machine, or no absolute path.
+    """
+    parts = urlsplit(url)
+    path = url2pathname(parts.path)
+    if parts.netloc not in ("", "localhost") or not path.startswith("/"):
+        raise _fault(f"{url} names no file of this machine.", "Write file:///PATH, or the path itself.")
+    return path
 
 
 def check_url(url: str) -> None:
@@ -44,7 +65,10 @@ def check_url(url: str) -> None:
             "The address holds a name or a password.", "Leave it out; evalsi.lock keeps addresses as they are."
         )
     if not host or (scheme != "https" and not (scheme == "http" and host in _LOOPBACK)):
-        raise _fault(f"{url} is fetched from over https only.", "Give an address that begins with https://.")
+        raise _fault(
+            f"{url} cannot be fetched: addresses are read over https only.",
+            "Give an address that begins with https://.",
+        )
 
 
 def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, PackError, UsageError
-from evalsi_kernel.packs.catalog import MANIFEST
+from evalsi_kernel.packs.catalog import MANIFEST, Catalog, default_catalog
 from evalsi_kernel.packs.manifests import PROTOCOL, load_manifest
+from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.results.grid import printable, printable_lines
 
 from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
@@ -170,6 +171,8 @@ ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
 
 def _add(source: Source, project: Path, change: Change) -> str:
     done = add(source, project, change.rules, partial(_settle, change=change, place=source.shown), _note)
+    for sentence in shared_names(done.pack, default_catalog()):
+        _note(f"note: {sentence}")
     if done.before is None:
         return f"added {done.pack.name} {done.pack.version}; {NAME} records it"
     if not done.differences:
@@ -177,6 +180,23 @@ def _add(source: Source, project: Path, change: Change) -> str:
     before, now = done.before.version, done.pack.version
     how = f"{now}, changed" if before == now else f"from {before} to {now}"
     return f"updated {done.pack.name} {how}; {NAME} records it"
+
+
+def shared_names(pack: PackInfo, catalog: Catalog) -> list[str]:
+    """Return a sentence for each evaluator of a pack whose plain name another pack has as well.
+
+    Adapters are left out: their evaluators share names with others, and a plain name never means one of them then.
+    """
+    own = {one.name for one in pack.evaluators}
+    sentences = []
+    for other in catalog.packs:
+        for name in sorted(own & {one.name for one in other.evaluators}):
+            if other.name != pack.name and bool(other.wraps) == bool(pack.wraps):
+                sentences.append(
+                    f'"{name}" is an evaluator of {other.name} as well, so the plain name is no longer enough: '
+                    f"write {other.name}/{name} or {pack.name}/{name}."
+                )
+    return sentences
 
 
 def _restore(project: Path, change: Change) -> int:

@@ -10,6 +10,7 @@ import os
 import shutil
 from pathlib import Path
 
+from evalsi_conformance.versions import PYPROJECT, is_same_version, project_version
 from evalsi_kernel.checking.toml_tables import read_toml
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.packs.catalog import MANIFEST
@@ -34,17 +35,21 @@ def lay_out(artifact: Path, folder: Path) -> PackInfo:
         PackError: `pack.archive`, `pack.manifest` with every problem and its place, `pack.name` for a plain name.
         PackEnvironmentError: its lock is not there, or could not be installed from (`environment.*`).
     """
+    wheel_version = ""
     if artifact.is_dir():
         _copy(artifact, folder, artifact.name)
     else:
         raw = folder.with_name(f"{folder.name}.raw")
         unpack(artifact, raw)
-        _copy(_root(raw, artifact.name), folder, artifact.name)
+        root = _root(raw, artifact.name)
+        wheel_version = _wheel_version(raw)
+        _copy(root, folder, artifact.name)
         shutil.rmtree(raw)
     # Its author knows it by where it came from, and the copy is gone where something is wrong with it.
     tables = read_toml(folder / MANIFEST, manifest_error)
     pack = parse_manifest(tables, artifact / MANIFEST).to_pack(folder)
     _check_name(pack)
+    check_versions(pack, wheel_version)
     if pack.runtime == PYTHON:
         read_lock(_lock_bytes(pack), pack.name)
     elif not (folder / pack.module).is_file():
@@ -116,6 +121,31 @@ def _check_name(pack: PackInfo) -> None:
             f'Ask its publisher to name it "publisher/{pack.name}".',
             code="pack.name",
         )
+
+
+def check_versions(pack: PackInfo, wheel_version: str = "") -> None:
+    """Refuse a pack whose plugin.toml, pyproject.toml and wheel do not have the same version.
+
+    Raises:
+        PackError: `pack.manifest`.
+    """
+    others = {"its wheel": wheel_version, PYPROJECT: project_version(pack.folder) or ""}
+    for where, version in others.items():
+        if version and not is_same_version(version, pack.version):
+            raise PackError(
+                f"The pack {pack.name} is version {pack.version} in {MANIFEST}, and {version} in {where}.",
+                "Ask its publisher to write the same version in both and to release it again.",
+                code="pack.manifest",
+            )
+
+
+def _wheel_version(raw: Path) -> str:
+    """Return the version of an unpacked wheel; "" for an archive that is no wheel."""
+    for info in raw.glob("*.dist-info/METADATA"):
+        for line in info.read_text("utf-8", "replace").splitlines():
+            if line.lower().startswith("version:"):
+                return line.partition(":")[2].strip()
+    return ""
 
 
 def _lock_bytes(pack: PackInfo) -> bytes:

@@ -20,7 +20,7 @@ from .addresses import is_address, read_address
 from .archives import TARS, ZIPS, is_archive
 from .attaching import ORIGIN, write_attached
 from .digests import file_sha256, pack_sha256
-from .downloads import check_url, fetch, is_url
+from .downloads import check_url, fetch, is_git, is_url, path_of
 from .pack_index import address_of, find_release, index_place, read_index
 
 _NAME = re.compile(rf"{PACK_NAME}(?:\s*==\s*{VERSION})?")
@@ -68,6 +68,14 @@ def source_of(word: str, project: Path, index: str | None) -> Source:
     """
     if is_address(word):
         return Source(ORIGIN, str(read_address(word)))
+    if is_git(word):
+        raise UsageError(
+            f"{word} is a git repository, and packs are added from folders, archives and indexes.",
+            "Clone it and name the folder (git clone ADDRESS FOLDER, evalsi plugins add ./FOLDER), "
+            "or give the https address of an archive or a wheel of a release.",
+        )
+    if word.lower().startswith("file:"):
+        word = path_of(word)
     if is_url(word):
         return Source("url", word)
     if word.startswith(_PATH_STARTS) or is_archive(word):

@@ -5,7 +5,8 @@ It must not know how it is held.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -77,24 +78,50 @@ def permissions_of(pack: PackInfo) -> Permissions:
     )
 
 
-def asked_kinds(permissions: Permissions) -> list[str]:
-    """The kinds that have to be granted: those that it asks for, and memory where it is more than the usual."""
-    kinds = [kind for kind in KINDS[:-1] if getattr(permissions, kind)]
-    return [*kinds, "memory"] if permissions.memory_mb > MEMORY_MB else kinds
-
-
 def widened(granted: Permissions, asked: Permissions) -> list[str]:
     """A line for each thing that is asked for now and was not granted; none where all was."""
-    lines = []
+    return [line for _, line in _wider(granted, asked)]
+
+
+def widened_kinds(granted: Permissions, asked: Permissions) -> list[str]:
+    """The kinds of permission that have to be granted, since more is asked for than was granted."""
+    kinds = {kind for kind, _ in _wider(granted, asked)}
+    return [kind for kind in KINDS if kind in kinds]
+
+
+def _wider(granted: Permissions, asked: Permissions) -> Iterator[tuple[str, str]]:
+    """Yield the kind and a line for each thing that is asked for now and was not granted."""
     for kind in ("judge", "network", "files", "secrets"):
-        lines += [f"+ {kind}: {one}" for one in getattr(asked, kind) if one not in getattr(granted, kind)]
+        covers = _COVERS.get(kind, _is_same)
+        for one in getattr(asked, kind):
+            if not any(covers(had, one) for had in getattr(granted, kind)):
+                yield kind, f"+ {kind}: {one}"
     for evaluator, most in asked.asks_per_record.items():
         before = granted.asks_per_record.get(evaluator, 0)
         if before is not None and (most is None or most > before):
-            lines.append(f"+ judge: {evaluator} asks {_times(most)} a record, granted were {before}")
+            yield "judge", f"+ judge: {evaluator} asks {_times(most)} a record, granted were {before}"
     if asked.memory_mb > max(granted.memory_mb, MEMORY_MB):
-        lines.append(f"+ memory: {asked.memory_mb:,} MB, granted were {granted.memory_mb:,}")
-    return lines
+        yield "memory", f"+ memory: {asked.memory_mb:,} MB, granted were {granted.memory_mb:,}"
+
+
+def _is_same(had: str, asked: str) -> bool:
+    return had == asked
+
+
+def _covers_host(had: str, asked: str) -> bool:
+    """Whether a host that was granted covers one that is asked for: `host` is every port of it."""
+    had, asked = had.lower(), asked.lower()
+    return had == asked or (":" not in had and asked.rpartition(":")[0] == had)
+
+
+def _covers_path(had: str, asked: str) -> bool:
+    """Whether a path that was granted covers one that is asked for: a folder is all that lies below it."""
+    if ".." in PurePosixPath(asked).parts or ".." in PurePosixPath(had).parts:
+        return had == asked
+    return PurePosixPath(asked).is_relative_to(PurePosixPath(had))
+
+
+_COVERS: Mapping[str, Callable[[str, str], bool]] = MappingProxyType({"network": _covers_host, "files": _covers_path})
 
 
 def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,44 @@
+"""Whether the version of a pack's manifest is that of its Python project."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Final
+
+PYPROJECT: Final = "pyproject.toml"
+_ZEROS: Final = re.compile(r"(\.0+)+$")
+
+
+def project_version(folder: Path) -> str | None:
+    """Return the version in a folder's pyproject.toml; None where it has no fixed one, or cannot be read."""
+    try:
+        project = tomllib.loads((folder / PYPROJECT).read_text("utf-8")).get("project")
+    except (OSError, ValueError, RecursionError):
+        return None
+    version = project.get("version") if isinstance(project, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def is_same_version(one: str, other: str) -> bool:
+    """Whether two versions are the same, as Python reads them: 1.0, v1.0.0 and 1 are."""
+    return _normal(one) == _normal(other)
+
+
+def _normal(version: str) -> str:
+    """Return a version in the normal form of PEP 440, as far as packs write versions."""
+    text = version.strip().lower().removeprefix("v")
+    match = re.fullmatch(r"(\d+(?:\.\d+)*)(.*)", text)
+    if match is None:
+        return text
+    release, rest = match.groups()
+    release = ".".join(str(int(part)) for part in release.split("."))
+    rest = re.sub(r"[-_.]?(alpha|beta|preview|pre|rc|a|b|c|post|rev|r|dev)[-_.]?(\d*)", _word, rest)
+    return _ZEROS.sub("", release) + rest.replace("-", ".").replace("_", ".")
+
+
+def _word(match: re.Match[str]) -> str:
+    name = {"alpha": "a", "beta": "b", "preview": "rc", "pre": "rc", "c": "rc", "rev": "post", "r": "post"}
+    word = name.get(match[1], match[1])
+    return f"{'.' if word in ('post', 'dev') else ''}{word}{int(match[2] or 0)}"
