@@ -46,7 +46,7 @@ def test_p5_an_environment_is_not_built_for_a_pack_of_two_versions(
     write_project(folder, "1.0.1")
     monkeypatch.setenv("EVALSI_PLUGIN_PATH", str(folder))
     done = evalsi("plugins", "sync", "acme/style", cwd=tmp_path)
-    assert (done.returncode, "1.0.1" in done.stdout) == (1, True)
+    assert (done.code, "1.0.1" in done.out) == (1, True)
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.0", "v1"])
