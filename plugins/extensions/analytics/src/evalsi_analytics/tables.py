@@ -45,6 +45,7 @@ _RESULT_COLUMNS = {
     "reason": "VARCHAR",
     "duration_ms": "DOUBLE",
     "scores": "STRUCT(name VARCHAR, value DOUBLE, passed BOOLEAN, label VARCHAR, explanation VARCHAR)[]",
+    "score_errors": "STRUCT(name VARCHAR, message VARCHAR)[]",
 }
 _RECORD_COLUMNS = {
     "id": "VARCHAR",
@@ -75,6 +76,11 @@ SELECT ?, record_id, coalesce(trial, 1), results.evaluator, evaluator_ref, coale
     NULL, NULL, NULL, outcome, reason, NULL, duration_ms
 FROM results LEFT JOIN metrics ON metrics.evaluator = results.evaluator
 WHERE outcome <> 'scored'
+UNION ALL
+SELECT ?, record_id, coalesce(trial, 1), failed.evaluator, evaluator_ref, failed.error.name, kind,
+    NULL, NULL, NULL, 'error', failed.error.message, NULL, duration_ms
+FROM (SELECT *, unnest(score_errors) AS error FROM results WHERE outcome = 'scored') AS failed
+    LEFT JOIN metrics ON metrics.evaluator = failed.evaluator AND metrics.metric = failed.error.name
 """
 
 # A content that is a text stands as that text, any other as its JSON.
@@ -102,7 +108,7 @@ def insert_run(connection: duckdb.DuckDBPyConnection, run_id: str, path: Path, s
         summaries = [one for one in parts.head["summaries"] if isinstance(one, dict) and one.get("metric")]
         names = [[str(one.get(key)) for one in summaries] for key in ("metric", "evaluator", "kind")]
         query = _SCORES.format(columns=_columns(_RESULT_COLUMNS), largest=_largest(parts.results))
-        connection.execute(query, [str(parts.results), *names, run_id, run_id])
+        connection.execute(query, [str(parts.results), *names, run_id, run_id, run_id])
     if parts.records.exists() and parts.records.stat().st_size:
         contents = {name: _AS_TEXT.format(name) for name in ("input", "output", "reference")}
         query = _RECORDS.format(columns=_columns(_RECORD_COLUMNS), largest=_largest(parts.records), **contents)
