@@ -11,10 +11,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from evalsi_pack_safety.escapes import layers
+
 AS_IT_IS = "as it is"
 REVERSED = "reversed"
 HEX = "hex"
 BASE_64 = "base64"
+ESCAPED = "escaped"
 
 # Shorter ones are looked for as they are only, as white space between words would make them up, and chance the others.
 FEWEST_FOR_ALL_FORMS = 8
@@ -81,7 +84,17 @@ class Canary:
                 self._needles += [(BASE_64, _CASED, needle) for needle in _in_base_64(encoded)]
 
     def seen_in(self, text: str) -> Sighting | None:
-        """The first form in which the text holds it; None where it holds none."""
+        """Return the first form in which the text, or the text with its escapes decoded, holds it; else None."""
+        seen = self._seen_in(text)
+        if seen is not None:
+            return seen
+        for decoded in layers(text):
+            seen = self._seen_in(decoded.text)
+            if seen is not None:
+                return Sighting(ESCAPED, *decoded.in_original(seen.start, seen.end))
+        return None
+
+    def _seen_in(self, text: str) -> Sighting | None:
         forms: dict[int, str] = {}
         for form, folds, needle in self._needles:
             if id(folds) not in forms:

@@ -65,7 +65,7 @@ def _rows(
 
 FORMATS: tuple[Format, ...] = (
     # Clouds.
-    *_rows("aws-access-key", "AKIA ASIA ABIA ACCA", r"[A-Z2-7]{16}"),
+    *_rows("aws-access-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}"),
     *_rows("google-api-key", "AIza", _URL_SAFE + "{35}"),
     *_rows("google-oauth", "GOCSPX-", _URL_SAFE + "{28}"),
     *_rows("google-oauth", "ya29.", _URL_SAFE + "{30,500}"),

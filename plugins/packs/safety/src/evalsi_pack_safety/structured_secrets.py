@@ -47,7 +47,7 @@ _NO_PASSWORD = frozenset((
 _TEMPLATE = re.compile(r"^\$|\$[{(]|%(?![0-9A-Fa-f]{2})|[{\[<]|\*{2}|x{3}|\.{3}|…", re.IGNORECASE)
 _AWS_SECRET = re.compile(r"(?<![0-9A-Za-z/+])[0-9A-Za-z/+]{40}(?![0-9A-Za-z/+=])")
 _AWS_NAME = re.compile(
-    r"aws.{0,60}?secret|secret_?access_?key|A[KS]IA[A-Z2-7]{16}.{0,40}?secret", re.IGNORECASE | re.DOTALL
+    r"aws.{0,60}?secret|secret_?access_?key|A[KS]IA[A-Z0-9]{16}.{0,40}?secret", re.IGNORECASE | re.DOTALL
 )
 _BASIC = re.compile(r"\b[Bb]asic[ ]{1,4}([0-9A-Za-z+/_-]{8,400}={0,2})(?![0-9A-Za-z+/=_-])")
 # The number of the bot in base64, a time, and a signature.
@@ -123,6 +123,18 @@ def aws_secret_keys(text: str, label: str = "") -> Iterator[Finding]:
             continue
         if any(map(str.isdigit, secret)) and any(map(str.isupper, secret)) and any(map(str.islower, secret)):
             yield Finding(AWS_SECRET_KEY, match.start(), match.end(), masked("", secret), (secret,))
+
+
+def is_manual_token(token: str) -> bool:
+    """Return whether a token is the JSON Web Token that every manual shows."""
+    match = _JWT.fullmatch(token)
+    claims = _json_of(match[2]) if match else None
+    return isinstance(claims, dict) and _MANUAL.items() <= claims.items()
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value stands for a password: a word such as "changeme", or a template."""
+    return value.casefold() in _NO_PASSWORD or _TEMPLATE.search(value) is not None
 
 
 def _is_password(user: str, password: str) -> bool:
