@@ -54,6 +54,8 @@ def _outputs(evaluator: dict[str, Any]) -> str:
         else:
             what = output.get("unit", "number")
         shown.append(f"`{output['name']}`: {what}" if output["name"] else what)
+    if not evaluator["outputs"]:
+        shown = ["pass or a number, by its params"]
     per_run = " for the whole of the data" if evaluator["scope"] == "dataset" else ""
     return "<br>".join(shown) + per_run
 

@@ -130,7 +130,7 @@ def test_a_json_schema_says_what_fits(output: str, fits: bool) -> None:
     bench = Bench(judge=judge)
     record = Record(input="When?", output=output)
     outcome = bench.score(BY_NAME["json-correctness"], record, expected_schema=SCHEMA)
-    assert outcome.value == float(fits)
+    assert outcome.passed is fits
     assert len(bench.questions) == (0 if fits else 1)
 
 

@@ -122,13 +122,13 @@ def test_a_conversation_is_graded_by_its_last_answer_and_shown_as_a_history() ->
     asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "The capital?"}]
     record = Record(input=asked, output=output, reference="Paris")
     bench = Bench(judge=["GRADE: C"])
-    assert bench.score(evaluator("model-graded-qa"), record, include_history=True).value == 1.0
+    assert bench.score(evaluator("model-graded-qa"), record, include_history=True).passed
     prompt = bench.questions[0].messages[0]["content"]
     assert "The capital?" in prompt
     assert 'look(at="map")' in prompt.replace("'", '"')
     assert "[Submission]: Paris" in prompt
     assert "Be brief." not in prompt
-    assert Bench().score(evaluator("match"), record, location="exact").value == 1.0
+    assert Bench().score(evaluator("match"), record, location="exact").passed
 
 
 def test_the_score_names_the_grade_the_answer_and_the_replies() -> None:

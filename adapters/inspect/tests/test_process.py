@@ -51,6 +51,6 @@ def test_it_travels_through_a_session() -> None:
         )
     )
     outcomes = bench.run_pack(evalsi_inspect, "model-graded-qa", records, timeout_s=100).outcomes
-    assert [outcome.value for outcome in outcomes] == [float(number == 3) for number in range(40)]
+    assert [outcome.passed for outcome in outcomes] == [number == 3 for number in range(40)]
     outcomes = bench.run_pack(evalsi_inspect, "match", records, timeout_s=100).outcomes
-    assert [outcome.value for outcome in outcomes] == [float(number == 3) for number in range(40)]
+    assert [outcome.passed for outcome in outcomes] == [number == 3 for number in range(40)]

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adapters.inspect.tests.cases import evaluator
 from adapters.inspect.tests.log_files import LOGS, archive, document, long_archive, long_document
 from inspect_ai._util.constants import LOG_SCHEMA_VERSION
 
 from evalsi import Record
+from evalsi.testing import Bench
 from evalsi_inspect.log_document import BLOCK_CHARS, LogDocument
 from evalsi_inspect.log_fault import NEWEST_VERSION, LogFault
 from evalsi_inspect.reading import rows
@@ -45,6 +47,33 @@ def test_a_sample_comes_with_all_that_the_log_says_of_it(end: str) -> None:
         "agent",
         "mockllm/model",
     )
+
+
+@pytest.mark.parametrize("limit", ["token", "message", "time", "working", "cost", "custom"])
+def test_t6_a_sample_that_a_limit_ended_before_an_answer_has_an_empty_output_as_inspect_scores_it(
+    limit: str, tmp_path: Path
+) -> None:
+    log = document()
+    sample = {**log["samples"][0], "output": {"model": "mockllm/model", "choices": []}}
+    log["samples"] = [{**sample, "limit": {"type": limit, "limit": 10.0}}, {**sample, "id": "cut", "limit": None}]
+    path = tmp_path / "limited.json"
+    path.write_text(json.dumps(log), "utf-8")
+    limited, unanswered = rows(path)
+    assert limited["output"] == ""
+    assert limited["metadata"]["inspect"]["limit"] == limit
+    assert "output" not in unanswered
+    record = Record(output=limited["output"], reference=limited["reference"])
+    assert Bench().score(evaluator("match"), record).passed is False
+
+
+def test_t6_a_sample_that_a_limit_and_an_error_ended_has_no_output(tmp_path: Path) -> None:
+    log = document()
+    failed = next(one for one in log["samples"] if one["id"] == "down")
+    log["samples"] = [{**failed, "limit": {"type": "token", "limit": 10.0}}]
+    path = tmp_path / "failed.json"
+    path.write_text(json.dumps(log), "utf-8")
+    (row,) = rows(path)
+    assert "output" not in row
 
 
 @BOTH

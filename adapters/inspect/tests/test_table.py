@@ -12,6 +12,7 @@ import pytest
 from inspect_ai.scorer import Scorer
 
 from evalsi import ParamError, Record, manifest
+from evalsi.definition import definition_of
 from evalsi.testing import Bench
 from evalsi_inspect import EVALUATORS
 from evalsi_inspect.table import NOT_OFFERED, SCORERS, ScorerRow
@@ -74,3 +75,24 @@ def test_a_value_that_no_schema_can_refuse_is_refused_at_the_start(
     (evaluator,) = [one for one in EVALUATORS if one.row.name == name]
     with pytest.raises(ParamError, match=message):
         Bench(judge=[]).score(evaluator, Record(input="?", output="x", reference="x"), **params)
+
+
+def test_t3_scorers_that_say_right_or_wrong_are_declared_as_pass_or_fail() -> None:
+    kinds = {one.row.name: [output.kind for output in definition_of(one).outputs] for one in EVALUATORS}
+    yes_no = {"match", "includes", "pattern", "answer", "choice", "exact", "math"}
+    assert {name for name, found in kinds.items() if found == ["pass"]} == yes_no
+    assert kinds["f1"] == ["number"]
+    # Pass or fail by default, a number where partial credit may be given.
+    assert kinds["model-graded-qa"] == kinds["model-graded-fact"] == []
+
+
+@pytest.mark.parametrize("name", ["model-graded-qa", "model-graded-fact"])
+def test_t3_a_judge_without_partial_credit_says_pass_or_fail(name: str) -> None:
+    (evaluator,) = [one for one in EVALUATORS if one.row.name == name]
+    record = Record(input="?", output="x", reference="x")
+    assert Bench(judge=["GRADE: C"]).score(evaluator, record).passed is True
+    assert Bench(judge=["GRADE: I"]).score(evaluator, record).passed is False
+    assert Bench(judge=["GRADE: P"]).score(evaluator, record, partial_credit=True).value == 0.5
+    instructions = "Say GRADE: C, GRADE: P or GRADE: I."
+    assert Bench(judge=["GRADE: P"]).score(evaluator, record, instructions=instructions).value == 0.5
+    assert Bench(judge=["GRADE: P"]).score(evaluator, record).kind == "error"

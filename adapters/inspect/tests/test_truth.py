@@ -16,7 +16,7 @@ from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import value_to_float
 from inspect_ai.solver import generate, multiple_choice
 
-from evalsi import Question, Record
+from evalsi import Question, Record, Score
 from evalsi.testing import Bench, Outcome
 from evalsi_inspect.reading import rows
 from evalsi_inspect.table import SCORERS
@@ -74,6 +74,11 @@ def inspect_alone(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     return alone([*DETERMINISTIC, *GRADED], tmp_path_factory.mktemp("logs"))
 
 
+def number_of(score: Score) -> float | None:
+    """Return Inspect's number for a score, 1 for a pass and 0 for a fail."""
+    return score.value if score.passed is None else float(score.passed)
+
+
 def foreign_value(sample: EvalSample) -> float:
     assert sample.scores is not None
     ((_, score),) = sample.scores.items()
@@ -114,8 +119,9 @@ def test_a_record_and_a_sample_read_from_the_log_get_the_score_that_inspect_gave
     values = set()
     for case, sample, log in zip([*DETERMINISTIC, *GRADED], samples, logs, strict=True):
         outcome = ours(case, record_of(case, log), prompts)
-        assert outcome.value == foreign_value(sample), (case, outcome)
-        values.add((case.name, outcome.value))
+        value = number_of(outcome.score)
+        assert value == foreign_value(sample), (case, outcome)
+        values.add((case.name, value))
     # The prompts are the same to the letter.
     assert prompts == theirs
     # A scorer that gave one value to all would prove little.

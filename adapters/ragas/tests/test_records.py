@@ -60,6 +60,14 @@ def test_an_empty_list_is_a_skip_but_where_it_is_an_answer(row: Row) -> None:
             assert outcome.kind == ("scored" if name in row.may_be_empty else "skipped"), (name, outcome)
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if "context" in row.needs], ids=lambda row: row.name)
+def test_e10_a_record_for_which_nothing_was_retrieved_is_skipped(row: Row) -> None:
+    bench = Bench(judge=judge, embed=vector)
+    outcome = bench.score(BY_NAME[row.name], changed(context=[]), **PARAMS.get(row.name, {}))
+    assert (outcome.kind, outcome.reason) == ("skipped", "no context")
+    assert (bench.questions, bench.texts) == ([], [])
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if row.asks], ids=lambda row: row.name)
 def test_a_blank_text_that_a_model_is_to_judge_is_an_error(row: Row) -> None:
     blanks = {"user_input": "input", "response": "output", "reference": "reference"}
@@ -83,7 +91,7 @@ def test_equal_texts_are_at_the_end_of_the_range_and_never_beyond_it_by_rounding
 
 
 def test_a_blank_output_is_an_output_where_letters_are_compared() -> None:
-    assert scored("exact-match", changed(output="")).value == 0.0
+    assert scored("exact-match", changed(output="")).passed is False
     assert scored("string-similarity", changed(output="")).value == 0.0
 
 
@@ -99,7 +107,7 @@ def test_what_is_beside_and_blank_is_left_out_of_the_question() -> None:
     ("references", "value"), [(["the sea", "dogs ride"], 1.0), (["dogs ride", "the sea"], 1.0), (["the sea"], 0.0)]
 )
 def test_of_several_references_the_best_counts(references: list[str], value: float) -> None:
-    assert scored("exact-match", Record(output="dogs ride", reference=references)).value == value
+    assert scored("exact-match", Record(output="dogs ride", reference=references)).passed is (value == 1.0)
 
 
 def test_of_several_references_the_least_counts_where_less_is_better() -> None:

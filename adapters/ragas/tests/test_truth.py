@@ -12,6 +12,7 @@ import evalsi_ragas.scoring  # noqa: F401  # isort: skip
 from adapters.ragas.tests.alone import ALONE, Row
 from adapters.ragas.tests.scripted import PARAMS, RECORDS, judge, vector
 
+from evalsi import Score
 from evalsi.testing import Bench
 from evalsi_ragas import EVALUATORS
 from evalsi_ragas.table import ROWS
@@ -27,12 +28,31 @@ def test_ragas_alone_is_asked_for_every_row_of_the_table() -> None:
     assert set(ALONE) == set(BY_NAME)
 
 
+def verdict(score: Score) -> float | str | None:
+    """Return what RAGAS says for a score, 1 for a pass and 0 for a fail."""
+    if score.passed is not None:
+        return float(score.passed)
+    return score.label if score.value is None else score.value
+
+
+def test_t3_metrics_that_are_1_or_0_are_declared_as_pass_or_fail() -> None:
+    assert {row.name for row in ROWS if row.output.kind == "pass"} == {
+        "agent-goal-accuracy",
+        "agent-goal-accuracy-without-reference",
+        "aspect-critic",
+        "aspect-critic-of-conversation",
+        "exact-match",
+        "sql-semantic-equivalence",
+        "string-presence",
+    }
+
+
 @pytest.mark.parametrize("name", ALONE)
 def test_the_score_is_that_of_ragas_alone(name: str) -> None:
     expected = asyncio.run(alone(name))
     outcomes = Bench(judge=judge, embed=vector).score_all(BY_NAME[name], RECORDS, **PARAMS.get(name, {}))
     scores = [outcome.score for outcome in outcomes]
-    assert [score.label if score.value is None else score.value for score in scores] == expected
+    assert [verdict(score) for score in scores] == expected
 
 
 @pytest.mark.parametrize("name", ["faithfulness", "factual-correctness", "answer-correctness", "context-recall"])

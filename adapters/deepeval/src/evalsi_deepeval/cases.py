@@ -92,7 +92,7 @@ def _conversation(
 ) -> ConversationalTestCase:
     turns = turns_of(record)
     if "retrieval_context" in fields and not any(turn.context for turn in turns):
-        raise Skip("record has no context: neither its own nor that of a message")
+        raise Skip("no context, neither the record's own nor that of a message")
     metadata = record.metadata
     servers = _servers(record) if "metadata.mcp_servers" in metric.needs else None
     role = params.get("chatbot_role") or metadata.get("chatbot_role")
@@ -120,7 +120,7 @@ def _turn(said: Said, servers: list[MCPServer] | None) -> Turn:
 def _context(record: Record) -> list[str]:
     parts = [part.as_text() for part in record.context]
     if not parts:
-        raise Skip("record's context is empty")
+        raise Skip("no context")
     return parts
 
 

@@ -57,5 +57,5 @@ def _filled(metric: Metric, params: Mapping[str, Any]) -> dict[str, Any]:
 def _outputs(metric: Metric) -> list[Output]:
     if metric.shape == "arena":
         return [Output(kind="label", higher_is_better=None)]
-    number = Output(minimum=0.0, maximum=1.0)
-    return [number, Output(f"{metric.name}-passed", kind="pass")]
+    main = Output(kind="pass") if metric.yes_no else Output(minimum=0.0, maximum=1.0)
+    return [main, Output(f"{metric.name}-passed", kind="pass")]

@@ -64,7 +64,7 @@ class Measuring:
         for reference in record.reference_texts:
             case.expected_output = reference
             found.append(await self._measured(case, None))
-        return max(found, key=lambda scores: scores[0].value or 0.0)
+        return max(found, key=lambda scores: bool(scores[0].passed))
 
     async def _measured(self, case: Any, context: Context | None) -> list[Score]:
         model = JudgeModel(context, lambda answer: self._demands(answer, measured, case))
@@ -92,7 +92,10 @@ class Measuring:
             raise UnusableReply(f"DeepEval's {self._metric.framework_class} gave {value!r}, which is not from 0 to 1.")
         if measured.score_breakdown:
             metadata["parts"] = measured.score_breakdown
-        scores = [Score(value=float(value), explanation=reason, metadata=metadata or None)]
+        if self._metric.yes_no and value not in (0, 1):
+            raise UnusableReply(f"DeepEval's {self._metric.framework_class} gave {value!r}, which is neither 0 nor 1.")
+        verdict: dict[str, Any] = {"passed": value == 1} if self._metric.yes_no else {"value": float(value)}
+        scores = [Score(**verdict, explanation=reason, metadata=metadata or None)]
         if measured.threshold is not None:
             note = f"{value:g}, to pass from {measured.threshold:g} on"
             passed = value >= measured.threshold

@@ -30,7 +30,8 @@ class Metric(NamedTuple):
         extras: parts of the test case beyond those that DeepEval requires: `tools_called`, `trace`.
         fixed: what the framework's class is given besides the params: `model`, `name`, `lenient`.
         waits: whether it holds up its thread for an answer, so that each record needs a thread of its own.
-        version: bump it whenever a score may change.
+        yes_no: whether the score is 1 or 0 and no number in between, so that it is declared as pass or fail.
+        version: to be raised whenever a score may change.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Metric(NamedTuple):
     extras: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ("model",)
     waits: bool = False
+    yes_no: bool = False
     version: int = 1
 
 
@@ -138,10 +140,12 @@ SAFETY = (
     Metric(
         "role-violation",
         "RoleViolationMetric",
-        "Whether the output keeps to a role: 1 for no violation, else 0.",
+        "Whether the output keeps to a role.",
         _ANSWERED,
         (text("role", "the role that it must keep to"), *COMMON),
         verdicts_for="role_violations",
+        yes_no=True,
+        version=2,
     ),
 )
 
@@ -218,7 +222,7 @@ TEXT = (
     Metric(
         "json-correctness",
         "JsonCorrectnessMetric",
-        "Whether the output is JSON that fits a schema, 1 or 0; the judge only explains a 0.",
+        "Whether the output is JSON that fits a schema; the judge only explains a failure.",
         _ANSWERED,
         (
             Setting(
@@ -229,24 +233,30 @@ TEXT = (
             switch("include_reason", "ask the judge what is wrong with an output that does not fit", True),
         ),
         fixed=("model", "lenient"),
+        yes_no=True,
+        version=2,
     ),
     Metric(
         "exact-match",
         "ExactMatchMetric",
-        "Whether the output is a reference, blanks at its ends aside: 1 or 0, the best of all references.",
+        "Whether the output is one of the references, blanks at its ends aside.",
         ("output", "reference"),
         (THRESHOLD,),
         asks=False,
         fixed=(),
+        yes_no=True,
+        version=2,
     ),
     Metric(
         "pattern-match",
         "PatternMatchMetric",
-        "Whether the whole output matches a regular expression: 1 or 0.",
+        "Whether the whole output matches a regular expression.",
         ("output",),
         (text("pattern", "a regular expression of Python"), switch("ignore_case", "ignore case"), THRESHOLD),
         asks=False,
         fixed=(),
+        yes_no=True,
+        version=2,
     ),
 )
 

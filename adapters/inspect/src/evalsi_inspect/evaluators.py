@@ -33,6 +33,14 @@ class InspectScorer:
         return score
 
 
+_OUTPUTS: dict[str, list[Output]] = {
+    "pass": [Output(kind="pass")],
+    "number": [Output(minimum=0.0, maximum=1.0)],
+    # Not declared, since pass or fail and a number are different kinds: the first score says which it is.
+    "by params": [],
+}
+
+
 def evaluator_of(row: ScorerRow) -> type[InspectScorer]:
     """The evaluator of a row."""
 
@@ -49,10 +57,10 @@ def evaluator_of(row: ScorerRow) -> type[InspectScorer]:
     made = type(f"Inspect_{row.scorer}", (InspectScorer,), {"row": row, "__init__": __init__, "__doc__": row.summary})
     attach = evaluator(
         name=row.name,
-        version=1,
+        version=row.version,
         needs=row.needs,
         asks=("judge",) if row.asks_judge else (),
-        outputs=[Output(minimum=0.0, maximum=1.0)],
+        outputs=_OUTPUTS[row.verdict],
     )
     return attach(made)
 

@@ -97,7 +97,8 @@ def row_of(state: TaskState, target: Target, context: str) -> Row:
     steps = steps_of(state.messages)
     row = {
         "input": asked or None,
-        "output": state.output.completion if state.output.choices else None,
+        # "" where a limit ended the sample before the model answered: Inspect scores it so too.
+        "output": state.output.completion,
         "reference": [text for text in target if text] or None,
         "context": plain(state.metadata.get(context)),
         "trajectory": {"steps": steps} if len(steps) > 1 else None,

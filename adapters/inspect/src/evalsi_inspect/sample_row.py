@@ -34,7 +34,7 @@ def row_of(raw: dict[str, Any], eval_spec: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": f"{sample.id}#{sample.epoch}" if epochs > 1 or sample.epoch > 1 else str(sample.id),
         "input": sample.input if isinstance(sample.input, str) else [message_of(message) for message in sample.input],
-        "output": sample.output.completion if sample.output.choices else None,
+        "output": _output(sample),
         "reference": _reference(sample.target),
         "usage": _usage(sample, str(eval_spec.get("model", ""))),
         "metadata": _metadata(sample),
@@ -59,6 +59,16 @@ def _sample(raw: dict[str, Any]) -> EvalSample:
             f"the sample {raw.get('id')!r} is none that Inspect can read: {what[:300]}",
             "Write the log anew with the Inspect that made it, or leave the sample out.",
         ) from error
+
+
+def _output(sample: EvalSample) -> str | None:
+    """Return the completion; "" where a limit ended the sample before there was one, and None after an error.
+
+    Inspect scores a sample that a limit ended by its empty completion, so that it counts as incorrect.
+    """
+    if sample.output.choices:
+        return str(sample.output.completion)
+    return "" if sample.limit is not None and sample.error is None else None
 
 
 def _reference(target: str | list[str]) -> Any:

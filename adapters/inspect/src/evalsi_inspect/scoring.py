@@ -33,6 +33,7 @@ class Runner:
         self._params = dict(params)
         # The solver's, which reads the letters; the scorer only compares them.
         self._multiple_correct = self._params.pop("multiple_correct", False)
+        self._is_yes_no = _is_yes_no(row, self._params)
         self._scorer: Scorer | None = None if row.asks_judge else self._factory(**self._params)
 
     async def score(self, record: Record, ctx: Context) -> Score:
@@ -49,7 +50,7 @@ class Runner:
         if self._row.name == "choice":
             state = await self._with_chosen(state)
         if self._scorer is not None:
-            return score_of(await self._scorer(state, target))
+            return score_of(await self._scorer(state, target), is_yes_no=self._is_yes_no)
         return await self._graded(JudgeApi(ctx), state, target)
 
     async def _graded(self, judge: JudgeApi, state: TaskState, target: Target) -> Score:
@@ -60,7 +61,7 @@ class Runner:
             # Also where Inspect wrapped it in an error of its own, or went on without an answer.
             if judge.fault is not None:
                 raise judge.fault
-        return score_of(verdict, judge.replies)
+        return score_of(verdict, judge.replies, is_yes_no=self._is_yes_no)
 
     async def _with_chosen(self, state: TaskState) -> TaskState:
         """The state with the choices that the output names marked, as Inspect's solver marks them."""
@@ -70,3 +71,10 @@ class Runner:
 
         marked: TaskState = await multiple_choice(multiple_correct=self._multiple_correct)(state, generate)
         return marked
+
+
+def _is_yes_no(row: ScorerRow, params: Mapping[str, Any]) -> bool:
+    """Whether every verdict is right or wrong: a judge whose instructions are the user's own may be offered a P."""
+    if row.verdict == "by params":
+        return not params.get("partial_credit") and params.get("instructions") is None
+    return row.verdict == "pass"

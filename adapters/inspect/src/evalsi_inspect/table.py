@@ -31,6 +31,8 @@ class ScorerRow(NamedTuple):
         params: those of the scorer that JSON can write, under its own names.
         needs: fields that a record must have.
         asks_judge: whether it grades with a model.
+        verdict: a number; pass or fail; or either, as the params say.
+        version: to be raised whenever a score may change.
     """
 
     name: str
@@ -39,6 +41,8 @@ class ScorerRow(NamedTuple):
     params: Mapping[str, ParamRow] = {}
     needs: tuple[str, ...] = ("output", "reference")
     asks_judge: bool = False
+    verdict: Literal["pass", "number", "by params"] = "pass"
+    version: int = 2
 
 
 _IGNORE_CASE = ParamRow(Annotated[bool, Param(description="whether capitals and small letters are the same")], True)
@@ -118,6 +122,8 @@ SCORERS = (
         "f1",
         "F1 of the words of output and reference, to two digits; of several references the best.",
         {"stop_words": ParamRow(Annotated[list[str] | None, Param(description="words that do not count")], None)},
+        verdict="number",
+        version=1,
     ),
     ScorerRow(
         "math",
@@ -136,6 +142,7 @@ SCORERS = (
         _GRADING,
         ("input", "output", "reference"),
         asks_judge=True,
+        verdict="by params",
     ),
     ScorerRow(
         "model-graded-fact",
@@ -144,6 +151,7 @@ SCORERS = (
         _GRADING,
         ("input", "output", "reference"),
         asks_judge=True,
+        verdict="by params",
     ),
 )
 

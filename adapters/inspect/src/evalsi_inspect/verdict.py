@@ -1,6 +1,6 @@
-"""Inspect's verdict as a score: C is 1, P a half, I and N are 0, and numbers stay, as its `value_to_float` has it.
+"""Inspect's verdict as a score: pass or fail where it is right or wrong, else a number as its `value_to_float` has it.
 
-What is no grade is an error, where Inspect would log a warning and count 0. It must not know a scorer.
+A value that is no grade is an error, where Inspect would log a warning and count 0.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ class NoGrade(ValueError):
     """The scorer ran, and what it gave is no grade."""
 
 
-def score_of(verdict: Verdict | None, replies: Sequence[str] = ()) -> Score:
-    """The verdict as a number, with its grade, answer and reason in the metadata.
+def score_of(verdict: Verdict | None, replies: Sequence[str] = (), *, is_yes_no: bool = False) -> Score:
+    """Return the verdict as a score, with its grade, answer and reason in the metadata.
 
     Args:
         verdict: of a scorer.
         replies: of the judge, on which it rests.
+        is_yes_no: whether it is right or wrong, and no number in between.
 
     Raises:
         NoGrade: it is unscored, or a value that is neither a grade nor a number; or the scorer ran out of time.
@@ -52,7 +53,12 @@ def score_of(verdict: Verdict | None, replies: Sequence[str] = ()) -> Score:
         metadata["reason"] = str(verdict.reason)
     if replies:
         metadata["replies"] = list(replies)
-    return Score(value=_to_float(value), explanation=verdict.explanation, metadata=metadata or None)
+    number = _to_float(value)
+    if not is_yes_no:
+        return Score(value=number, explanation=verdict.explanation, metadata=metadata or None)
+    if number not in (0.0, 1.0):
+        raise NoGrade(f"{value!r} is neither right nor wrong, and partial credit was not offered")
+    return Score(passed=number == 1.0, explanation=verdict.explanation, metadata=metadata or None)
 
 
 def _is_grade(value: Any) -> bool:

@@ -15,6 +15,8 @@ Doc = dict[str, Any]
 ONLY_FILTER = "none"
 """What the harness calls the filters of a task that names none."""
 _SPLIT = "recorded"
+_YES_NO = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"})
+"""Metrics that are 0 or 1 of each doc, as the harness computes them."""
 # What a config says of docs, prompts and models: here a doc is at hand, and nothing is asked.
 _NOT_SCORING = (
     "dataset_path",
@@ -104,6 +106,10 @@ class DocScorer:
         """Whether the task's score by a metric is the mean of its docs'."""
         aggregations = harness().aggregations
         return self._aggregation(metric) in (aggregations["mean"], aggregations["nanmean"])
+
+    def is_yes_no(self, metric: str) -> bool:
+        """Whether a metric says right or wrong of a doc; a task's own code may give any number under the same name."""
+        return metric in _YES_NO and not callable(self.task.config.process_results)
 
     def text_metric(self, metric: str) -> str:
         """The metric of texts by which the task sums a metric up; "" where it is another."""

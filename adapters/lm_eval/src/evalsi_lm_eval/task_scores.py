@@ -96,7 +96,9 @@ class RecordedTask:
 
 
 @evaluator(
-    name="task", summary="Scores the record as a task of the harness does, by each metric that is a mean of records."
+    name="task",
+    version=2,
+    summary="Scores the record as a task of the harness does, by each metric that is a mean of records.",
 )
 class Task:
     """A task's own scoring, of each record."""
@@ -117,7 +119,9 @@ class Task:
                 raise TypeError(f"{metric} of the task is {number!r:.60}, which no mean can be of. Use corpus-task.")
             # NaN is the harness' word for a doc that a metric is not about.
             if not isnan(number):
-                scores.append(Score(name=score_name(metric, name), value=float(number)))
+                is_yes_no = scorer.is_yes_no(metric) and number in (0, 1)
+                verdict: dict[str, Any] = {"passed": number == 1} if is_yes_no else {"value": float(number)}
+                scores.append(Score(name=score_name(metric, name), **verdict))
         if not scores:
             metrics = ", ".join(sorted({metric for metric, _ in values}))
             raise Skip(f"no metric of {self._task.name} is of this record alone ({metrics}); see corpus-task")

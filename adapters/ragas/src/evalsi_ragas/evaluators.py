@@ -14,8 +14,6 @@ from evalsi_ragas.row import Row
 if TYPE_CHECKING:
     from evalsi_ragas.scoring import Scorer
 
-VERSION = 1
-
 
 class RagasEvaluator:
     """One of RAGAS' metrics; each row has a class of its own."""
@@ -31,7 +29,7 @@ def evaluator_of(row: Row) -> type[RagasEvaluator]:
     """The evaluator of a row."""
     name = "".join(part.capitalize() for part in row.name.split("-"))
     made = type(name, (RagasEvaluator,), {"__doc__": row.summary, "__module__": __name__, "__init__": _opening(row)})
-    return evaluator(name=row.name, version=VERSION, needs=row.needs, asks=row.asks, outputs=[row.output])(made)
+    return evaluator(name=row.name, version=row.version, needs=row.needs, asks=row.asks, outputs=[row.output])(made)
 
 
 def _opening(row: Row) -> Any:

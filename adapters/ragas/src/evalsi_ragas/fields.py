@@ -34,7 +34,7 @@ def taken(row: Row, record: Record) -> dict[str, Any]:
     found = {name: _value(name, record) for name in row.takes if name not in ("reference", "conversation")}
     for name, value in found.items():
         if value in ([], {}) and name not in row.may_be_empty:
-            raise Skip(f"{NEEDS[name]} is empty")
+            raise Skip("no context" if NEEDS[name] == "context" else f"{NEEDS[name]} is empty")
         if row.asks:
             _refuse_blank(name, value)
     return found | _beside(row, record)

@@ -36,6 +36,10 @@ ARGUMENTS = MappingProxyType({"conversation": "user_input", "summarized": "refer
 """RAGAS' own names of those two, which mean another thing in most metrics."""
 
 
+YES_NO = Output(kind="pass")
+"""Of a metric that is 1 or 0 and no number in between."""
+
+
 class Setting(NamedTuple):
     """A param of an evaluator, which is an argument of the metric's own constructor unless the row says otherwise."""
 
@@ -60,6 +64,7 @@ class Row(NamedTuple):
         way: "metric" calls `ascore` with what it takes; "sample" and "dialogue" hand an older metric a sample of one
             turn or of several; "prompt" fills the user's own prompt.
         may_be_empty: which of the lists that it takes may be empty.
+        version: to be raised whenever a score may change.
         embeds_ahead: whether it asks for vectors where it cannot wait for them, so that they are fetched before.
     """
 
@@ -75,6 +80,7 @@ class Row(NamedTuple):
     way: Way = "metric"
     may_be_empty: tuple[str, ...] = ()
     embeds_ahead: bool = False
+    version: int = 1
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -152,6 +152,8 @@ class Scorer:
         high = inf if output.maximum is None else output.maximum
         if not isfinite(number) or not low - _ROUNDING <= number <= high + _ROUNDING:
             raise ValueError(f"RAGAS gave {number!r}, which is no score of {self._row.name}")
+        if output.kind == "pass" and number not in (0.0, 1.0):
+            raise ValueError(f"RAGAS gave {number!r}, which is neither 0 nor 1")
         return min(max(number, low), high)
 
     def _score(self, verdicts: list[Verdict]) -> Score:
@@ -167,6 +169,8 @@ class Scorer:
         metadata = {"replies": refs} if refs else None
         if isinstance(best.value, str):
             return Score(label=best.value, explanation=best.reason or None, metadata=metadata)
+        if self._row.output.kind == "pass":
+            return Score(passed=best.value == 1.0, explanation=best.reason or None, metadata=metadata)
         return Score(value=best.value, explanation=best.reason or None, metadata=metadata)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from evalsi import Param
-from evalsi_ragas.row import Row, Setting, choice
+from evalsi_ragas.row import YES_NO, Row, Setting, choice
 
 _CALLS = ("conversation", "reference_tool_calls")
 
@@ -18,12 +18,16 @@ AGENT_ROWS = (
         "AgentGoalAccuracyWithReference",
         "1 when the judge finds that the conversation ended where the reference says, else 0.",
         ("conversation", "reference"),
+        output=YES_NO,
+        version=2,
     ),
     Row(
         "agent-goal-accuracy-without-reference",
         "AgentGoalAccuracyWithoutReference",
         "1 when the judge finds that the conversation reached what its user wanted, else 0.",
         ("conversation",),
+        output=YES_NO,
+        version=2,
     ),
     Row(
         "tool-call-accuracy",

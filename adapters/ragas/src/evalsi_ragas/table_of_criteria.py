@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from evalsi import Output, Param
-from evalsi_ragas.row import Row, Setting
+from evalsi_ragas.row import YES_NO, Row, Setting
 
 _ANYTHING = ("user_input", "retrieved_contexts", "reference_contexts", "reference")
 _RUBRIC = Output(minimum=1.0, maximum=5.0)
@@ -76,6 +76,8 @@ CRITERIA_ROWS = (
         settings=(_ASPECT,),
         fixed={"name": "aspect_critic"},
         way="sample",
+        output=YES_NO,
+        version=2,
     ),
     Row(
         "aspect-critic-of-conversation",
@@ -85,6 +87,8 @@ CRITERIA_ROWS = (
         settings=(_ASPECT,),
         fixed={"name": "aspect_critic"},
         way="dialogue",
+        output=YES_NO,
+        version=2,
     ),
     Row(
         "simple-criteria",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from evalsi import Output, Param
-from evalsi_ragas.row import Row, Setting, choice
+from evalsi_ragas.row import YES_NO, Row, Setting, choice
 
 _PAIR = ("reference", "response")
 
@@ -29,8 +29,24 @@ TEXT_ROWS = (
         ),
         embeds_ahead=True,
     ),
-    Row("exact-match", "ExactMatch", "1 when the output is the reference to the letter, else 0.", _PAIR, asks=()),
-    Row("string-presence", "StringPresence", "1 when the reference stands in the output, else 0.", _PAIR, asks=()),
+    Row(
+        "exact-match",
+        "ExactMatch",
+        "1 when the output is the reference to the letter, else 0.",
+        _PAIR,
+        asks=(),
+        output=YES_NO,
+        version=2,
+    ),
+    Row(
+        "string-presence",
+        "StringPresence",
+        "1 when the reference stands in the output, else 0.",
+        _PAIR,
+        asks=(),
+        output=YES_NO,
+        version=2,
+    ),
     Row(
         "string-similarity",
         "NonLLMStringSimilarity",
@@ -59,5 +75,7 @@ TEXT_ROWS = (
         "1 when the judge finds that output and reference are SQL queries with one meaning, else 0.",
         ("response", "reference"),
         ("reference_contexts",),
+        output=YES_NO,
+        version=2,
     ),
 )
