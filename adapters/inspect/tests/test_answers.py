@@ -20,8 +20,8 @@ TURNS = [
 
 def test_e1_the_last_assistant_message_is_scored() -> None:
     includes = evaluator("includes")
-    assert Bench().score(includes, Record(input="How many?", output=TURNS, reference="12")).value == 0.0
-    assert Bench().score(includes, Record(input="How many?", output=TURNS, reference="not find")).value == 1.0
+    assert Bench().score(includes, Record(input="How many?", output=TURNS, reference="12")).passed is False
+    assert Bench().score(includes, Record(input="How many?", output=TURNS, reference="not find")).passed is True
     outcome = Bench().score(includes, Record(input="How many?", output=TURNS[1:2], reference="12"))
     assert outcome.kind == "skipped"
 

@@ -100,7 +100,7 @@ def written(task_file: Written, tmp_path: Path) -> Written:
 
 
 def by_name(outcome: Outcome) -> dict[str, float]:
-    return {str(one.name): float(one.passed) if one.value is None else one.value for one in outcome.scores}
+    return {str(one.name): float(bool(one.passed)) if one.value is None else one.value for one in outcome.scores}
 
 
 @pytest.mark.parametrize("kind", ALL)

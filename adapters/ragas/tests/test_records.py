@@ -225,4 +225,4 @@ def test_e2_a_record_with_an_image_is_skipped(name: str, field: str) -> None:
 
 def test_e1_the_last_assistant_message_is_scored() -> None:
     said = [{"role": "assistant", "content": "Let me look."}, {"role": "assistant", "content": "noon"}]
-    assert scored("exact-match", Record(output=said, reference="noon")).value == 1.0
+    assert scored("exact-match", Record(output=said, reference="noon")).passed

@@ -89,7 +89,7 @@ RAG_ROWS = (
             Setting("casefold", Annotated[bool, Param("whether case and white space are passed over")], True),
             Setting("min_span_words", Annotated[int, Param("how many words make a quotation, at least", minimum=1)], 3),
         ),
-        may_be_empty=("retrieved_contexts",),
+        version=2,
     ),
     Row(
         "answer-accuracy",
