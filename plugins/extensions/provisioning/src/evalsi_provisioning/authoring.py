@@ -1,4 +1,4 @@
-"""The actions of `evalsi plugins` for those who write packs: `new` and `check`.
+"""The actions of `evalsi plugins` for those who write packs: `new`, `check` and `publish`.
 
 A table of what each adds and does; the kit is loaded only when it is asked for.
 """
@@ -29,6 +29,10 @@ def configure(add: Add) -> None:
     check.add_argument("--against", type=Path, metavar="DIR|ARCHIVE", help="the released pack, for the level stable")
     check.add_argument("--grant", metavar="KINDS", help="give it what it asks for: all, or of network, files, secrets")
     check.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
+    publish = add("publish", "check the archive of a release and write it into an index file")
+    publish.add_argument("archive", type=Path, metavar="ARCHIVE", help="the wheel, or an archive of the pack's folder")
+    publish.add_argument("--index", required=True, metavar="FILE", help="the index; made where it is not there")
+    publish.add_argument("--url", metavar="URL", help="address of the archive; by default its path from the index")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
 
 
@@ -46,4 +50,15 @@ def run_check(options: argparse.Namespace, toolkit: Toolkit) -> int:
     return run(options, toolkit)
 
 
-ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {"new": run_new, "check": run_check}
+def run_publish(options: argparse.Namespace, toolkit: Toolkit) -> int:
+    """`evalsi plugins publish`."""
+    from .publishing import run_publish as run
+
+    return run(options, toolkit)
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
+    "new": run_new,
+    "check": run_check,
+    "publish": run_publish,
+}
