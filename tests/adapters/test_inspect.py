@@ -57,7 +57,7 @@ def test_grades_come_from_the_judge_and_a_reply_without_one_is_an_error(monkeypa
         assert provider.calls == 2
     found = {outcome["record_id"]: outcome for outcome in result.results}
     (score,) = found["sum"]["scores"]
-    assert (score["value"], score["metadata"]["grade"]) == (1.0, "C")
+    assert (score["passed"], score["metadata"]["grade"]) == (True, "C")
     assert score["metadata"]["replies"] == [reply["ref"] for reply in result.judge_replies if "right" in str(reply)]
     assert found["7"]["outcome"] == "error"
     assert "Grade not found" in found["7"]["error"]["message"]
@@ -71,7 +71,7 @@ def test_epochs_are_clusters_of_their_sample(tmp_path: Path, capsys: pytest.Capt
     arguments = ["--data", f"{LOGS}/epochs.eval", "--evaluators", "inspect/choice", "--output", str(output)]
     assert main(["eval", *arguments, "--cluster-by", "inspect.sample_id"]) == 0, capsys.readouterr().err
     results: dict[str, Any] = json.loads(output.read_text("utf-8"))
-    assert [outcome["scores"][0]["value"] for outcome in results["results"]] == [1.0, 0.0]
+    assert [outcome["scores"][0]["passed"] for outcome in results["results"]] == [True, False]
 
 
 def test_a_broken_log_ends_with_its_name_and_a_way_to_mend_it(
