@@ -20,7 +20,7 @@ class List {
     this.measure();
   }
   measure() {
-    this.height = this.narrow.matches ? 68 : 52;
+    this.height = this.narrow.matches ? 88 : 52;
     const head = $('columns');
     head.replaceChildren(make('span', 'name', 'record'), ...this.columns.map((at) => make('span', 'cell', this.rows.metrics[at][0])));
   }
