@@ -75,7 +75,8 @@ def test_c7_rows_of_records_show_the_question(chrome: Browser, pages: dict[str, 
     with opened(chrome, pages["report"], viewport={"width": width, "height": 844}) as found:
         found.wait()
         failed = found.page.locator(".record > summary .line").first
-        assert failed.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+        # On a wide page the line ends in an ellipsis, beside the scores.
+        assert width > 720 or failed.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         assert "Question" in failed.inner_text()
         line = found.page.locator("#list .line").first
         question = line.locator(".excerpt")
