@@ -83,7 +83,7 @@ def test_what_is_saved_is_what_the_result_holds(tmp_path: Path) -> None:
     assert saved["records"] == result.records
     assert saved["manifest"] == result.manifest
     assert saved["summaries"] == [one.to_dict() for one in result.summaries]
-    assert {one["evaluator_ref"] for one in saved["results"]} >= {"core/exact-match@1"}
+    assert "core/exact-match" in {one["evaluator_ref"].rpartition("@")[0] for one in saved["results"]}
 
 
 def test_a_metric_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
@@ -134,4 +134,5 @@ def test_pandas_gets_a_row_a_score_and_an_empty_value_for_what_is_none() -> None
 def test_builtin_is_a_name_for_the_packs_that_come_along() -> None:
     result = evalsi.evaluate(QA, ["builtin/latency", "builtin/json-valid"], quiet=True)
     assert (result["latency"].mean, result["json-valid"].mean) == (517.5, 0.0)
-    assert {one["evaluator_ref"] for one in result.results} == {"core/latency@1", "core/json-valid@1"}
+    found = {one["evaluator_ref"].rpartition("@")[0] for one in result.results}
+    assert found == {"core/latency", "core/json-valid"}
