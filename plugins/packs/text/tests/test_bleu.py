@@ -24,11 +24,14 @@ REFERENCES = [
 ]
 
 
-def sentence(output: str, reference: object, **params: int) -> float:
-    return Bleu(**params).score(Record(output=output, reference=reference))
+def sentence(output: str, reference: object, **params: Any) -> float:
+    found = Bleu(**params).score(Record(output=output, reference=reference))
+    value = found.value if isinstance(found, Score) else found
+    assert value is not None
+    return value
 
 
-def corpus(outputs: list[str], references: list[Any], **params: int) -> Score:
+def corpus(outputs: list[str], references: list[Any], **params: Any) -> Score:
     evaluator = CorpusBleu(**params)
     pairs = zip(outputs, references, strict=True)
     return evaluator.combine(

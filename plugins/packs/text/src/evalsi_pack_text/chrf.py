@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from evalsi import Output, Param, Record, evaluator
+from evalsi_pack_text.composition import composed
 
 
-@evaluator(name="chrf", version=1, needs=("output", "reference"), outputs=[Output(minimum=0.0, maximum=1.0)])
+@evaluator(name="chrf", version=2, needs=("output", "reference"), outputs=[Output(minimum=0.0, maximum=1.0)])
 class Chrf:
     """chrF (sacrebleu), on 0 to 1, best reference."""
 
@@ -26,4 +27,5 @@ class Chrf:
 
     def score(self, record: Record) -> float:
         """A number from 0 to 1."""
-        return min(1.0, float(self._chrf.sentence_score(record.output_text, record.reference_texts).score) / 100)
+        output, references = composed(record.output_text), [*map(composed, record.reference_texts)]
+        return min(1.0, float(self._chrf.sentence_score(output, references).score) / 100)

@@ -18,7 +18,7 @@ NAMES = ("rouge-1", "rouge-2", "rouge-l")
 
 @evaluator(
     name="rouge",
-    version=1,
+    version=2,
     needs=("output", "reference"),
     outputs=[Output(name, minimum=0.0, maximum=1.0) for name in NAMES],
 )

@@ -10,7 +10,13 @@ import unicodedata
 
 # Scripts without blanks between words in which a character by itself means something, as in BERT's tokeniser: each is
 # a word. Thai, Lao, Khmer and Burmese need a dictionary for their words; there a word is what stands between blanks.
-_SINGLE = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA LETTER", "KATAKANA LETTER")
+_SINGLE = (
+    "CJK UNIFIED",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "HIRAGANA LETTER",
+    "KATAKANA LETTER",
+    "HALFWIDTH KATAKANA LETTER",
+)
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
