@@ -18,7 +18,7 @@ def test_catalog_lists_every_evaluator_with_what_it_needs_and_takes() -> None:
     assert "core 0.4.0" in done.out
     assert "exact-match@1" in done.out
     assert "params: normalize=true, ignore_punctuation=false" in done.out
-    assert "corpus-bleu@1" in done.out
+    assert "corpus-bleu@2" in done.out
 
 
 def test_catalog_can_be_one_pack_and_json() -> None:

@@ -21,7 +21,8 @@ CHINESE = "猫坐在垫子上看着窗外的鸟"
 
 
 def value(result: Any) -> float:
-    return float(result.value) if isinstance(result, Score) else float(result)
+    found: float = result.value if isinstance(result, Score) else result
+    return found
 
 
 @pytest.mark.parametrize("text", ["le café était fermé hier soir", "한국어 문장을 하나 더 씁니다", "Å ngström é ü ñ"])
