@@ -113,3 +113,33 @@ def test_an_interrupted_run_ends_its_processes_and_goes_on_later(tmp_path: Path)
     assert again.code == 0, again.err
     assert "run-1: 1 of 3 kept, 2 to go" in again.err
     assert [one["output"] for one in results(tmp_path)["records"]] == ["Oslo"] * 3
+
+
+STRAYS = {
+    "a session": "setsid sleep 3600 &",
+    "without parents": "(setsid sleep 3600 &)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere what a run started is left to the system")
+@pytest.mark.parametrize("how", STRAYS)
+@pytest.mark.parametrize("kind", ["python", "command", "evaluator"])
+def test_s4_a_child_in_a_session_of_its_own_does_not_survive_the_run(tmp_path: Path, kind: str, how: str) -> None:
+    script = tmp_path / "stray.sh"
+    stray = "sh -c 'echo $$ >> pids; echo up > $UP; exec sleep 3600' > /dev/null 2>&1"
+    script.write_text(
+        # It waits until the child is there, or the end of its group would come first.
+        f"cd {tmp_path}; export UP=up.$$; mkfifo $UP; {STRAYS[how].replace('sleep 3600', stray)}\nread line < $UP\n"
+    )
+    call = f"import subprocess; subprocess.run(['sh', {str(script)!r}], cwd={str(tmp_path)!r})"
+    (tmp_path / "agent.py").write_text(f"def answer(text):\n    {call}\n    return text\n")
+    (tmp_path / "own.py").write_text(f"def own(output):\n    {call}\n    return True\n")
+    target = {"connector": "python", "function": "./agent.py:answer"}
+    if kind != "python":
+        target = {"connector": "command", "command": f"sh -c 'sh {script}; echo x'" if kind == "command" else "cat"}
+    evaluators = [{"ref": "./own.py:own" if kind == "evaluator" else "exact-match"}]
+    write_spec(tmp_path, target, records(2), evaluators=evaluators)
+    with told(tmp_path / "pids") as pids:
+        done = run(tmp_path)
+        assert done.code == 0, done.err
+        assert still_running([int(pids.line()) for _ in range(2)]) == []

@@ -23,6 +23,7 @@ from evalsi_provisioning.admission import holding
 from evalsi_provisioning.confinement import this_host
 from evalsi_provisioning.permissions import DECLARED, ENFORCED, Host, Permissions, permissions_of, shown, widened
 from tests.cli.running import EVALSI, evalsi, write_jsonl
+from tests.processes import still_running
 from tests.provisioning.adding.third_party import added, recorded, write_pack
 
 HOST = this_host()
@@ -412,3 +413,24 @@ def test_nothing_is_asked_of_a_model_without_a_grant(project: Path) -> None:
     assert ask(some, "judge.ask", {**body("a", "primary"), "session": 2}) == refused
     assert ask(some, "judge.ask", body("", "primary"), body("", "primary")) == ""
     assert ask(some, "judge.ask", *[{**body("", "primary"), "session": number} for number in range(3)]) == refused
+
+
+@needs_network_wall
+@pytest.mark.parametrize("variables", ["os.environ", "{}"])
+def test_p9_a_child_without_parents_does_not_outlive_the_run(variables: str, project: Path, data: Path) -> None:
+    lines = (
+        "import subprocess",
+        "reader, writer = os.pipe()",
+        "if os.fork() == 0:",
+        "    os.setsid()",
+        "    if os.fork() == 0:",
+        "        os.write(writer, str(os.getpid()).encode())",
+        "        for number in range(64):",
+        "            try: os.close(number)",
+        "            except OSError: pass",
+        "        sleep = [sys.executable, '-S', '-c', 'import time; time.sleep(3600)']",
+        f"        os.execve(sleep[0], sleep, {variables})",
+        "    os._exit(0)",
+        "return os.read(reader, 20).decode()",
+    )
+    assert still_running([int(label(project, "\n    ".join(lines)))]) == []

@@ -95,6 +95,7 @@ class PackProcess:
 
     async def stop(self) -> None:
         """End it in steps: it may leave by itself, then SIGTERM, then SIGKILL, a second each; clean up."""
+        self._spawned.descendants.look()
         try:
             for step in (None, signal.SIGTERM, signal.SIGKILL):
                 if step is not None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from evalsi_kernel.errors import PackEnvironmentError
+from evalsi_kernel.supervision.descendants import Descendants
 from evalsi_kernel.supervision.launch import Launch
 from evalsi_kernel.supervision.progress import Progress, make_progress
 from evalsi_kernel.supervision.scratch import Scratch, make_scratch
@@ -27,10 +28,12 @@ class Spawned(NamedTuple):
 
     process: subprocess.Popen[bytes]
     scratch: Scratch
+    descendants: Descendants
     progress: Progress | None = None
 
     def kill(self) -> None:
-        """End its whole group at once, and take its scratch folder away."""
+        """End it and all that it started at once, and take its scratch folder away."""
+        self.descendants.look()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -40,7 +43,8 @@ class Spawned(NamedTuple):
         self.release()
 
     def release(self) -> None:
-        """Release what the process leaves behind: its scratch folder and the shared memory."""
+        """Release what the process leaves behind: processes, its scratch folder and the shared memory."""
+        self.descendants.end()
         if self.progress is not None:
             self.progress.close()
         self.scratch.remove()
@@ -56,6 +60,8 @@ def spawn(launch: Launch) -> Spawned:
     assert command is not None
     scratch = make_scratch()
     progress = make_progress()
+    # A user's own evaluators are not walled in, so their children can hide by clearing the variables.
+    descendants = Descendants(is_looked_at=command.whole_environment)
     try:
         process = subprocess.Popen(
             list(command.argv),
@@ -64,11 +70,12 @@ def spawn(launch: Launch) -> Spawned:
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=command.cwd or scratch.folder,
-            env=_variables(launch, scratch.folder, progress),
+            env=_variables(launch, scratch.folder, progress) | descendants.variables,
             pass_fds=() if progress is None else (progress.descriptor,),
             start_new_session=True,
         )
     except BaseException as error:
+        descendants.end()
         scratch.remove()
         if progress is not None:
             progress.close()
@@ -81,7 +88,8 @@ def spawn(launch: Launch) -> Spawned:
         ) from error
     _widen_pipes(process)
     _limit(process.pid, command.memory_limit_bytes)
-    return Spawned(process, scratch, progress)
+    descendants.sessions.add(process.pid)
+    return Spawned(process, scratch, descendants, progress)
 
 
 def _variables(launch: Launch, scratch: str, progress: Progress | None) -> dict[str, str]:

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from evalsi_kernel.supervision.descendants import Descendants
+
 from .child_process import ChildProcess, Program, started
 
 VARIABLE = "EVALSI_TARGET_OF"
@@ -29,12 +31,15 @@ class Leash:
         self._mark = f"{os.getpid()}-{os.urandom(8).hex()}"
         self._keeper: subprocess.Popen[bytes] | None = None
         self._children: set[ChildProcess] = set()
+        self._descendants: Descendants | None = None
 
     async def start(self, program: Program, on_output: Callable[[bytes], None], *, is_echoed: bool) -> ChildProcess:
         """Start a program; the arguments are those of `ChildProcess`. Raises `OSError` where it cannot be."""
         self._keep()
-        marked = program._replace(variables={**program.variables, VARIABLE: self._mark})
+        descendants = self._descendants = self._descendants or Descendants(is_looked_at=True)
+        marked = program._replace(variables={**program.variables, **descendants.variables, VARIABLE: self._mark})
         child = await started(marked, on_output, is_echoed=is_echoed)
+        descendants.sessions.add(child.pid)
         self._children.add(child)
         child.gone.add_done_callback(lambda _: self._children.discard(child))
         return child
@@ -53,7 +58,10 @@ class Leash:
 
     async def close(self) -> None:
         """End what is left, have the keeper look for the rest, and wait for all of it."""
+        descendants, self._descendants = self._descendants, None
         children = list(self._children)
+        if descendants is not None and children:
+            await asyncio.to_thread(descendants.look)
         for child in children:
             child.kill()
         if children:
@@ -63,6 +71,8 @@ class Leash:
             self._keeper.stdin.close()
             await asyncio.to_thread(_gone, self._keeper)
             self._keeper = None
+        if descendants is not None:
+            await asyncio.to_thread(descendants.end)
 
 
 def _gone(process: subprocess.Popen[bytes]) -> None:

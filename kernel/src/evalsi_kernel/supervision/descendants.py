@@ -1,0 +1,201 @@
+"""Ends the processes that a started process leaves behind, also those in sessions of their own (Linux).
+
+This process adopts orphans while something that it started runs: a child of a pack whose parents have ended becomes its
+child, instead of init's. An orphan is known by a mark among its variables, by its session, or because it was seen below
+the process before that ended. One from within walls is also known by the privileges that it gave up for good.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+VARIABLE = "EVALSI_STARTED_BY"
+ROUNDS = 100
+MOST_ENDED = 16
+REAP_S = 1.0
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
+
+
+class _Process(NamedTuple):
+    parent: int
+    session: int
+
+
+class _Adoption:
+    """Whether this process adopts orphans: as long as something that it started runs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._was_adopting = 0
+        self._ended: list[Descendants] = []
+        self.started: set[Descendants] = set()
+
+    def begin(self, one: Descendants) -> None:
+        """Adopt orphans from now on."""
+        with self._lock:
+            if not self.started and not self._ended:
+                self._was_adopting = _adopts()
+                _adopt(1)
+            self.started.add(one)
+
+    def end(self, one: Descendants) -> None:
+        """Clean up after a process: with the last that runs, which spares a look at all processes for each."""
+        with self._lock:
+            self.started.discard(one)
+            if one.sessions:
+                self._ended.append(one)
+            if self.started and len(self._ended) < MOST_ENDED:
+                return
+            try:
+                _end(self._ended, self.started)
+            finally:
+                self._ended.clear()
+                if not self.started:
+                    _adopt(self._was_adopting)
+
+
+_adoption = _Adoption()
+
+
+class Descendants:
+    """All that one process, or several, start. Make it before them and put `variables` among their own.
+
+    `end` has to be called also where the process could not be started.
+
+    Args:
+        is_looked_at: whether `look` searches for what is below the process, which takes some milliseconds.
+
+    Attributes:
+        variables: what marks the process and all that it starts.
+        sessions: ids of the processes, each of which leads a session of its own; add them once they are known.
+    """
+
+    def __init__(self, *, is_looked_at: bool = False) -> None:
+        mark = f"{os.getpid()}-{os.urandom(8).hex()}"
+        self.variables = {VARIABLE: mark}
+        self.mark = os.fsencode(f"{VARIABLE}={mark}")
+        self.sessions: set[int] = set()
+        self.seen: set[int] = set()
+        self.is_walled = False
+        self._is_looked_at = is_looked_at
+        self._is_over = False
+        if sys.platform == "linux":
+            # Before it is started: an orphan that it leaves at once would be init's for good.
+            _adoption.begin(self)
+
+    def look(self) -> None:
+        """Remember what is below the process now, before it is asked to end."""
+        if sys.platform == "linux" and self.sessions and not self._is_over:
+            self.is_walled = any(map(_no_new_privileges, self.sessions)) and not _no_new_privileges(os.getpid())
+            if self._is_looked_at:
+                self.seen |= _below(self.sessions, _processes())
+
+    def end(self) -> None:
+        """End whatever the process has left; call it once the process has ended. More calls do nothing."""
+        if sys.platform == "linux" and not self._is_over:
+            self._is_over = True
+            _adoption.end(self)
+
+
+def _end(ended: Sequence[Descendants], running: set[Descendants]) -> None:
+    own, own_session = os.getpid(), os.getsid(0)
+    running_pids = {pid for one in running for pid in one.sessions}
+    marks = {one.mark for one in ended}
+    sessions = {pid for one in ended for pid in one.sessions}
+    known = {pid for one in ended for pid in one.seen}
+    is_walled = not running and any(one.is_walled for one in ended)
+
+    def is_left(pid: int, process: _Process) -> bool:
+        if process.parent != own or pid in running_pids:
+            return False
+        if pid in known or process.session in sessions or _bears(pid, marks):
+            return True
+        return is_walled and process.session != own_session and _no_new_privileges(pid)
+
+    for _ in range(ROUNDS):
+        if not _has_children():
+            return
+        processes = _processes()
+        left = {pid for pid, process in processes.items() if is_left(pid, process)}
+        if not left:
+            return
+        killed = left | _below(left, processes)
+        known |= killed
+        for pid in killed:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            _reap(pid)
+
+
+def _processes() -> dict[int, _Process]:
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                # The name of the program, in brackets, may have any character.
+                fields = file.read().rpartition(b")")[2].split()
+                found[int(name)] = _Process(int(fields[1]), int(fields[3]))
+    return found
+
+
+def _below(pids: set[int], processes: dict[int, _Process]) -> set[int]:
+    below: set[int] = set()
+    fresh = pids
+    while fresh:
+        fresh = {one for one, (parent, _) in processes.items() if parent in fresh} - below
+        below |= fresh
+    return below
+
+
+def _bears(pid: int, marks: set[bytes]) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return not marks.isdisjoint(file.read().split(b"\0"))
+    return False
+
+
+def _no_new_privileges(pid: int) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
+        return b"\nNoNewPrivs:\t1" in file.read()
+    return False
+
+
+def _has_children() -> bool:
+    """Whether there is any child; costs one system call where a run has ended in good order."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _reap(pid: int) -> None:
+    """Take the exit code of an adopted process, which otherwise stays in the table of processes."""
+    with suppress(OSError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            select.select([descriptor], [], [], REAP_S)
+        finally:
+            os.close(descriptor)
+        os.waitpid(pid, os.WNOHANG)
+
+
+def _adopts() -> int:
+    import ctypes
+
+    answer = ctypes.c_int(0)
+    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return answer.value
+
+
+def _adopt(value: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, value, 0, 0, 0)
