@@ -218,6 +218,22 @@ def test_j7_an_address_that_is_no_api_ends_the_run_at_its_first_call(status: int
     assert any("base_url" in one or "--judge-base-url" in one for one in result.findings)
 
 
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (Answer('{"reason": "cut', finish="length"), "1 of 3 replies of the judge was cut off."),
+        (Answer("No.", finish="refusal"), "1 of 3 replies of the judge was refused"),
+    ],
+)
+def test_g1_replies_of_a_judge_that_are_incomplete_are_noted(reply: Any, words: str) -> None:
+    def answer(request: Request) -> Any:
+        return reply if "two" in request.prompt else GOOD
+
+    with Provider(answer) as provider:
+        result = judged(provider, rows("one", "two", "three"))
+    assert any(one.startswith(words) for one in result.findings)
+
+
 def test_s8_a_call_that_is_refused_before_it_is_sent_is_not_counted(unused_tcp_port_url: str) -> None:
     with Provider(fixed(GOOD)) as provider:
         result = judged(provider, rows("one"), judge={"base_url": unused_tcp_port_url}, concurrency=1)

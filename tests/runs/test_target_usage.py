@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalsi_kernel.results.findings import cut_off_findings
 from evalsi_kernel.runs.manifest import TargetUsage
 
 
@@ -17,3 +18,19 @@ def test_the_median_and_the_95th_percentile_are_those_of_the_nearest_rank(count:
         usage.add({"calls": 0, "usage": {"latency_ms": float(latency_ms)}})
 
     assert usage.to_dict()["latency_ms"] == {"mean": (count + 1) / 2, "p50": median, "p95": p95}
+
+
+def test_g1_replies_that_are_incomplete_are_counted() -> None:
+    usage = TargetUsage()
+    for finish in ("length", "max_tokens", "refusal", "content_filter", "stop", None):
+        usage.add({"calls": 1, "output": "x", **({"metadata": {"finish": finish}} if finish else {})})
+    usage.add({"calls": 1, "error": {"code": "target.output"}})
+    assert (usage.answers, usage.truncated, usage.filtered) == (6, 2, 2)
+
+
+@pytest.mark.parametrize(("truncated", "filtered", "count"), [(0, 0, 0), (2, 0, 1), (0, 1, 1), (1, 1, 2)])
+def test_g1_incomplete_replies_are_notices(truncated: int, filtered: int, count: int) -> None:
+    found = cut_off_findings("the target", 3, truncated, filtered, "Raise it.")
+    assert [one.severity for one in found] == ["notice"] * count
+    if truncated == 2:
+        assert found[0].message == "2 of 3 replies of the target were cut off."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from evalsi_kernel.broker.caller import Spent
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.runs.answers import answered
 from evalsi_kernel.target import Generated
-from tests.providers import Provider, Request, faults, fixed
+from tests.providers import Answer, Provider, Request, faults, fixed, in_order
 from tests.runs.running import executed, logged, model_of, records, results, write_spec
 
 COUNT = 40
@@ -63,6 +64,21 @@ def test_an_answer_that_says_nothing_is_an_answer(tmp_path: Path) -> None:
     value = results(tmp_path)
     assert {record["output"] for record in value["records"]} == {""}
     assert [one["scores"][0]["passed"] for one in value["results"]] == [False] * 4
+
+
+def test_g1_answers_that_were_cut_off_are_noted(tmp_path: Path) -> None:
+    replies: list[Any] = [
+        Answer("cut", finish="length"),
+        Answer("No.", finish="refusal"),
+        "whole",
+        Answer("cut", finish="length"),
+    ]
+    with Provider(in_order(*replies)) as vendor:
+        write_spec(tmp_path, model_of(vendor), records(4))
+        end = executed(tmp_path)
+    told = [str(one) for one in end.evaluation.findings]
+    assert any(one.startswith("2 of 4 replies of the target were cut off.") for one in told)
+    assert any(one.startswith("1 of 4 replies of the target was refused") for one in told)
 
 
 def test_an_answer_of_ten_megabytes_is_scored_and_kept_whole(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ class Broker:
         over_budget: how many questions the budget did not cover.
         questions: how many questions were put to judges.
         unanswered: how many of them no model replied to.
+        truncated: how many replies were cut off at their most tokens.
+        filtered: how many questions the model or a content filter refused.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Broker:
         self.preview = preview
         self.error: OSError | None = None
         self.over_budget = self.questions = self.unanswered = 0
+        self.truncated = self.filtered = 0
         self._cache = cache
         self._flights: Flights[tuple[str, str], Resolved] = Flights()
 
@@ -217,6 +220,8 @@ class Broker:
     def _book_failure(self, asker: Asker, role: str, failure: Unresolved) -> None:
         """Book a question without an answer; one that several asked at once is paid for by the first of them."""
         self.over_budget += failure.error.code == "judge.budget"
+        self.truncated += failure.error.code == "judge.truncated"
+        self.filtered += failure.error.code == "judge.refused"
         self.unanswered += failure.reply is None
         spent = failure.spent if failure.spent.calls and not failure.is_booked else NOTHING
         failure.is_booked = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalsi_kernel.broker.broker import Broker
-from evalsi_kernel.results.findings import Finding
+from evalsi_kernel.results.findings import Finding, cut_off_findings
 
 OVERSHOOT = "A call took more than could be foreseen; set the limit lower where it must hold."
 
@@ -31,6 +31,8 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
         found.append(
             Finding("problem", f"The judge's raw replies are not kept: {broker.error.strerror}.", "Free some space.")
         )
+    hint = "Raise --judge-max-tokens."
+    found += cut_off_findings("the judge", broker.questions, broker.truncated, broker.filtered, hint)
     if not asking:
         found.append(Finding("notice", "A judge is named, and none of the evaluators asks one."))
     return found

@@ -37,6 +37,27 @@ def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Fin
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
+def cut_off_findings(whose: str, replies: int, truncated: int, filtered: int, hint: str) -> list[Finding]:
+    """Return what there is to say of replies that are incomplete.
+
+    Args:
+        whose: replies they are.
+        replies: how many there are.
+        truncated: those that were cut off at the most tokens that they might take.
+        filtered: those that were refused or stopped by a content filter.
+        hint: what to do about the former.
+    """
+    found = []
+    if truncated:
+        were = "was" if truncated == 1 else "were"
+        found.append(Finding("notice", f"{truncated:,} of {replies:,} replies of {whose} {were} cut off.", hint))
+    if filtered:
+        were = "was" if filtered == 1 else "were"
+        message = f"{filtered:,} of {replies:,} replies of {whose} {were} refused or stopped by a content filter."
+        found.append(Finding("notice", message))
+    return found
+
+
 def _missing_columns(intake: Intake) -> Iterator[Finding]:
     for field, missing in intake.mapped_missing.items():
         column = ".".join(intake.mapping[field])

@@ -15,10 +15,22 @@ from evalsi_kernel.scores.summaries import Summary
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+TRUNCATED = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "MAX_TOKENS")
+FILTERED = ("refusal", "content_filter", "SAFETY")
+"""How services say why a reply ended; connectors say `length` and `refusal`."""
+
+
 class TargetUsage:
-    """What the target took, over all attempts; a count of which a part is unknown is unknown."""
+    """What the target took, over all attempts; a count of which a part is unknown is unknown.
+
+    Attributes:
+        answers: replies that brought an output.
+        truncated: those that were cut off at the most tokens that they might take.
+        filtered: those that the model or a content filter refused.
+    """
 
     def __init__(self) -> None:
+        self.answers = self.truncated = self.filtered = 0
         self._calls = self._failed = self._by_fallbacks = 0
         self._known: dict[str, float] = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
         self._unknown: set[str] = set()
@@ -28,6 +40,11 @@ class TargetUsage:
         """Take in an answer, or a failure."""
         usage, known = answer.get("usage", _NOTHING), self._known
         self._failed += "error" in answer
+        if "error" not in answer:
+            finish = (answer.get("metadata") or _NOTHING).get("finish")
+            self.answers += 1
+            self.truncated += finish in TRUNCATED
+            self.filtered += finish in FILTERED
         self._by_fallbacks += "fallback" in answer
         latency_ms = usage.get("latency_ms")
         if latency_ms is not None:

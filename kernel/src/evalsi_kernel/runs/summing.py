@@ -16,7 +16,7 @@ from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
 from evalsi_kernel.gates.verdicts import GateResult, judge_gates, run_verdict
 from evalsi_kernel.results.evaluated import Evaluation
-from evalsi_kernel.results.findings import Finding
+from evalsi_kernel.results.findings import Finding, cut_off_findings
 from evalsi_kernel.runs.folding import folded
 from evalsi_kernel.runs.history import State
 from evalsi_kernel.runs.items import Items
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.evaluation.run_scores import RunScores
     from evalsi_kernel.scores.summaries import Summary
 
+TARGET = "Raise spec.target.max_tokens, or have the target answer in fewer words."
 Verdict = Literal["pass", "fail", "undecided"]
 
 
@@ -124,6 +125,7 @@ class Summing:
     def _warnings(self, manifest: Mapping[str, Any]) -> list[Finding]:
         warnings = (*self._prepared.gates.warnings, *self._warnings_of_extensions(manifest))
         told = [Finding("notice", warning) for warning in warnings]
+        told += cut_off_findings("the target", self._usage.answers, self._usage.truncated, self._usage.filtered, TARGET)
         told += [Finding("notice", sentence, OVERSHOOT) for sentence in self._overshoots]
         for key in sorted(self._slices.overflown):
             message = f"{key!r} has more than {MOST_SLICES:,} values; the first {MOST_SLICES:,} are summed up apart."
