@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from evalsi_conformance.author_file import read_author_file
-from evalsi_conformance.kit import CHECKS
+from evalsi_conformance.bench import Settings
+from evalsi_conformance.kit import CHECKS, check_pack
+from evalsi_conformance.pack_process import Program
 from tests.conformance.packs import checked, write_pack
 
 BOUND = "\n[permissions]\nasks_per_record = { polite = 1 }\n"
@@ -184,3 +187,11 @@ def test_p3_a_ping_that_says_idle_is_found_of_a_pack_that_asks_nobody(tmp_path: 
 def test_p3_items_that_are_held_until_the_end_are_found(answers: str, asks: str, tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack", answers, asks=asks, overrides="def is_due(since):\n    return False")
     assert failed_checks(pack) == {"items"}
+
+
+def test_p11_what_a_packs_processes_print_is_in_the_log_that_is_named(tmp_path: Path) -> None:
+    start = "for number in range(100):\n    print('line', number, file=sys.stderr)"
+    pack, log = write_pack(tmp_path / "pack", start=start), tmp_path / "check.log"
+    program = Program((sys.executable, str(pack / "program.py")))
+    check_pack(pack, program, level="loads", settings=Settings(log=log))
+    assert log.read_text("utf-8").splitlines() == [f"line {number}" for number in range(100)]

@@ -30,12 +30,14 @@ class Settings(NamedTuple):
     Args:
         timeout_s: how long one answer may take; 0 takes the longer of 30 s and the manifest's `record_timeout_s`.
         start_timeout_s: how long a process may take to answer `hello`.
+        log: a file to which the stderr of every process of the pack is appended.
         builtin: the pack is one of Evals.si's own, whose names are plain.
     """
 
     timeout_s: float = 0.0
     start_timeout_s: float = START_S
     builtin: bool = False
+    log: Path | None = None
 
 
 class Subject(NamedTuple):
@@ -105,7 +107,9 @@ class Bench:
         """A session with a process of its own, that nothing was said in yet."""
         if self._lost >= MOST_LOST:
             raise NotChecked(f"it was not reached, because the pack's process was lost {self._lost} times")
-        process = PackProcess(self.subject.program, behind_walls=behind_walls, writable=self.subject.folder)
+        process = PackProcess(
+            self.subject.program, behind_walls=behind_walls, writable=self.subject.folder, log=self.settings.log
+        )
         return Session(
             process,
             ScriptedJudge(self.subject.author.answers),

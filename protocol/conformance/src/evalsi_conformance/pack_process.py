@@ -53,10 +53,19 @@ class PackProcess:
         program: what to start.
         behind_walls: without a network, and counted where it tries; only where `walls.can_wall`.
         writable: a folder that it may write into behind its walls, beside its scratch and its home.
+        log: a file to which its stderr is appended.
     """
 
-    def __init__(self, program: Program, *, behind_walls: bool = False, writable: Path | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *,
+        behind_walls: bool = False,
+        writable: Path | None = None,
+        log: Path | None = None,
+    ) -> None:
         self.behind_walls = behind_walls
+        self._log_file = log
         self._folder = Path(tempfile.mkdtemp(prefix="evalsi-conformance-"))
         self.scratch, self.home = self._folder / "scratch", self._folder / "home"
         for folder in (self.scratch, self.home):
@@ -166,6 +175,7 @@ class PackProcess:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._read_log()
         if self._counters is not None:
             self._counters.close()
         self._selector.close()
@@ -197,6 +207,9 @@ class PackProcess:
         with suppress(BlockingIOError):
             while data := os.read(stderr.fileno(), READ_BYTES):
                 self._log.extend(data.splitlines(keepends=True))
+                if self._log_file is not None:
+                    with self._log_file.open("ab") as file:
+                        file.write(data)
             with suppress(KeyError):
                 self._selector.unregister(stderr)
 

@@ -28,6 +28,7 @@ def configure(add: Add) -> None:
     check.add_argument("--level", choices=LEVELS, default="trustworthy", help="the last level to check")
     check.add_argument("--against", type=Path, metavar="DIR|ARCHIVE", help="the released pack, for the level stable")
     check.add_argument("--grant", metavar="KINDS", help="give it what it asks for: all, or of network, files, secrets")
+    check.add_argument("--log", type=Path, metavar="FILE", help="file for what the pack's processes print to stderr")
     check.add_argument("--timeout-s", type=float, default=0.0, metavar="S", help="how long an answer may take")
     publish = add("publish", "check the archive of a release and write it into an index file")
     publish.add_argument("archive", type=Path, metavar="ARCHIVE", help="the wheel, or an archive of the pack's folder")

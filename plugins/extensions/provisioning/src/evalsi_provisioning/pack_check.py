@@ -47,7 +47,7 @@ def run_check(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report:
-    settings = Settings(options.timeout_s, builtin=builtin)
+    settings = Settings(options.timeout_s, builtin=builtin, log=_log_file(options.log))
     with tempfile.TemporaryDirectory(prefix="evalsi-released-") as scratch:
         try:
             against = None
@@ -59,6 +59,18 @@ def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report
             return check_pack(folder, program, level=options.level, against=against, settings=settings)
         except (BadWheel, Unusable) as error:
             raise ConfigError(f"--against {options.against}: {error}") from error
+
+
+def _log_file(path: Path | None) -> Path | None:
+    """Empty the file for the pack's stderr, so that it has this check only."""
+    if path is not None:
+        try:
+            path.write_bytes(b"")
+        except OSError as error:
+            raise ConfigError(
+                f"The log {path} cannot be written: {error.strerror or error}.", "Name another file with --log."
+            ) from error
+    return path
 
 
 def _unpacked(release: Path, folder: Path) -> Path:
