@@ -306,3 +306,37 @@ def test_a_schema_is_left_as_it_was_given() -> None:
 def test_an_output_beyond_what_is_read_is_an_error_and_no_fail(output: str) -> None:
     with pytest.raises(ContentLimitError):
         explanation({}, output)
+
+
+@pytest.mark.parametrize(
+    "extended", [{"type": "object"}, [{"type": "object"}], {"properties": {"extends": {"type": "string"}}}]
+)
+def test_t7_a_schema_of_draft_3_that_extends_another_is_read(extended: Any) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-03/schema#", "extends": extended}
+    assert JsonSchema(schema=schema).score(Record(output={"json": {"extends": "a"}})) is True
+    failed = JsonSchema(schema=schema).score(
+        Record(output={"json": {"extends": 1} if isinstance(extended, dict) and "properties" in extended else 1})
+    )
+    assert isinstance(failed, Score)
+
+
+@pytest.mark.parametrize(
+    "text", ["a@", "@", "@b", "a b@c.example", "a@b@c.example", "a..b@c.example", "a@-b.example", "a@b..example"]
+)
+def test_t10_nonsense_is_no_email(text: str) -> None:
+    assert isinstance(JsonSchema(schema={"format": "email"}).score(Record(output={"json": text})), Score)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a@b.example", "a.b+c@d-e.example", '"a b"@c.example', "a@localhost", "a@[192.0.2.1]", "jürgen@müller.example"],
+)
+def test_t10_addresses_are_emails(text: str) -> None:
+    assert JsonSchema(schema={"format": "email"}).score(Record(output={"json": text})) is True
+
+
+@pytest.mark.parametrize(
+    "text", ["nonsense", "2024-13-45T00:00:00Z", "2024-02-30T10:00:00Z", "2024-02-28T25:00:00Z", "2024-02-28"]
+)
+def test_t10_nonsense_is_no_date_time(text: str) -> None:
+    assert isinstance(JsonSchema(schema={"format": "date-time"}).score(Record(output={"json": text})), Score)

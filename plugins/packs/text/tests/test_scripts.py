@@ -21,7 +21,8 @@ CHINESE = "猫坐在垫子上看着窗外的鸟"
 
 
 def value(result: Any) -> float:
-    found: float = result.value if isinstance(result, Score) else result
+    found = result.value if isinstance(result, Score) else result
+    assert isinstance(found, float)
     return found
 
 

@@ -5,6 +5,7 @@ Nothing is fetched: a `$ref` reaches into the schema itself or to the published 
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from evalsi import ContentError, ContentLimitError, Output, Param, ParamError, Record, Score, evaluator
@@ -12,6 +13,12 @@ from evalsi_pack_core.json_distinct import DISTINCT, distinct_items
 from evalsi_pack_core.json_multiples import multiples_of
 from evalsi_pack_core.json_patterns import LinearPatterns
 from evalsi_pack_core.violations import MAX_PHRASE, first_few, shortened
+
+# A dot-atom or a quoted local part (RFC 5321), and a domain of labels or an address in brackets.
+_EMAIL = re.compile(
+    r"""(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*|"(?:[^"\\\r\n]|\\.)*")"""
+    r"@(?:(?=.{1,253}\Z)(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)*[^\W_](?:[\w-]{0,61}[^\W_])?|\[[0-9A-Fa-f.:IPv]+\])"
+)
 
 
 @evaluator(name="json-schema", version=3, needs=("output",), outputs=[Output(kind="pass")])
@@ -36,10 +43,16 @@ class JsonSchema:
         from copy import deepcopy  # Other evaluators of the pack need not wait for it.
 
         own = deepcopy(schema)
-        _prepare(own, dialect, REGISTRY, patterns)
+        try:
+            _prepare(own, dialect, REGISTRY, patterns)
+        except (AttributeError, TypeError) as error:
+            # Raised by the library that follows references, for a valid schema of an old draft.
+            raise ParamError("schema", f"it uses a form of its draft that is not supported: {error}") from error
         keywords = patterns.keywords() | multiples_of(dialect) | {DISTINCT: distinct_items}
         linear: Any = validators.extend(dialect, keywords)
-        self._validator = linear(own, registry=REGISTRY, format_checker=dialect.FORMAT_CHECKER)
+        formats: Any = type(dialect.FORMAT_CHECKER)(formats=())
+        formats.checkers = {**dialect.FORMAT_CHECKER.checkers, **dict.fromkeys(("email", "idn-email"), (_is_email, ()))}
+        self._validator = linear(own, registry=REGISTRY, format_checker=formats)
         try:
             self._validator.is_valid(None)
         except RecursionError as error:
@@ -103,7 +116,15 @@ def _prepare(schema: dict[str, Any] | bool, dialect: Any, registry: Any, pattern
         raise ParamError("schema", f"it has unevaluatedProperties beside patternProperties, which is not read; {mend}")
 
 
+def _is_email(value: object) -> bool:
+    """Return whether a value is an address with a plausible local part and domain; jsonschema looks for "@" alone."""
+    return not isinstance(value, str) or (len(value) <= 320 and _EMAIL.fullmatch(value) is not None)
+
+
 def _check_part(contents: dict[str, Any], uri: str, patterns: LinearPatterns) -> None:
+    if "draft-03" in uri and isinstance(contents.get("extends"), dict):
+        # The library that follows references knows the list alone, which means the same.
+        contents["extends"] = [contents["extends"]]
     named = contents.pop("$schema", None)
     if isinstance(named, str) and named.rstrip("#") != uri.rstrip("#"):
         raise ParamError("schema", f"a part of it has a $schema of its own, {named!r}; write all of it in one dialect")
