@@ -25,17 +25,17 @@ def check_results_output(path: Path, *read: Path) -> None:
         UsageError: what stands there holds no results, or is among `read`; or its name ends as another format's does.
         OutputError: as `check_output` says.
     """
-    if path.suffix.lower() in _OTHER_FORMS:
-        raise UsageError(
-            f"{path} would hold JSON, which its name does not say.",
-            f"Name it {path.with_suffix('.json')}; of it `evalsi analyze query` makes CSV, and `evalsi report` pages.",
-        )
     check_output(path, *read)
     if os.access(path, os.R_OK):
         with path.open("rb") as stands:
             head = stands.read(64)
         if not _RESULTS.match(head):
             raise UsageError(f"{path} is there, and holds no results.", "Write to another file, or take it away first.")
+    if path.suffix.lower() in _OTHER_FORMS:
+        raise UsageError(
+            f"{path} would hold JSON, which its name does not say.",
+            f"Name it {path.with_suffix('.json')}; of it `evalsi analyze query` makes CSV, and `evalsi report` pages.",
+        )
 
 
 def check_output(path: Path, *read: Path) -> None:
