@@ -12,6 +12,8 @@ from tests.conformance.own import report_on
 ADAPTERS = sorted(path.parent for path in ROOT.glob("adapters/*/plugin.toml"))
 
 
+# Dozens of evaluators, each with several sets of params in two processes.
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("folder", ADAPTERS, ids=lambda folder: folder.name)
 def test_an_adapter_is_trustworthy(folder: Path) -> None:
     report = report_on(folder)
