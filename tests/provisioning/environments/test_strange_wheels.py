@@ -17,6 +17,7 @@ from evalsi_provisioning.build import COMPILER
 from evalsi_provisioning.confinement import Walls, installed_with, this_host, walled
 from evalsi_provisioning.contained import OUTPUT_BYTES, quoted, run_contained
 from evalsi_provisioning.uv_faults import uv_fault
+from tests.processes import still_running
 from tests.provisioning.environments.pack_folders import MakePack, refusal
 from tests.provisioning.environments.package_index import PackageIndex
 
@@ -72,7 +73,7 @@ def test_s1_a_pth_has_no_key_and_reads_only_the_environment(
     assert error.code == "environment.broken"
     lines = [ast.literal_eval(line) for line in error.details["output"].splitlines() if line[0] in "[{"]
     names, saw = lines[0], lines[1]
-    assert set(names) <= {*PASSED_THROUGH, "TMPDIR", "PYTHONHASHSEED"}
+    assert set(names) <= {*PASSED_THROUGH, "TMPDIR", "PYTHONHASHSEED", "EVALSI_STARTED_BY"}
     assert saw == {
         "read": "PermissionError",
         "listed": "PermissionError",
@@ -125,6 +126,12 @@ def test_s1_the_output_of_a_contained_command_is_cut_while_it_is_read(tmp_path: 
     assert ended.code == 0
     assert len(ended.output) == OUTPUT_BYTES
     assert ended.output.endswith("the end")
+
+
+def test_s1_a_child_without_parents_does_not_outlive_a_contained_command(tmp_path: Path) -> None:
+    sleep = "mkfifo up; (setsid sh -c 'echo $$; echo > up; exec sleep 3600 > /dev/null 2>&1' &); read line < up"
+    ended = run_contained(["/bin/sh", "-c", sleep], cwd=tmp_path, timeout_s=60)
+    assert still_running([int(ended.output)]) == []
 
 
 def test_s1_a_contained_command_that_never_ends_is_ended(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsi_kernel.results.grid import printable
+from evalsi_kernel.supervision.descendants import Descendants
 from evalsi_kernel.supervision.spawning import PASSED_THROUGH
 
 OUTPUT_BYTES = 16_384
@@ -50,15 +51,26 @@ def run_contained(
         OSError: it cannot be started.
     """
     passed = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
+    descendants = Descendants()
+    try:
+        return _run(descendants, argv, cwd, timeout_s, passed | dict(variables or {}))
+    finally:
+        descendants.end()
+
+
+def _run(
+    descendants: Descendants, argv: Sequence[str], cwd: Path, timeout_s: float, variables: Mapping[str, str]
+) -> Ended:
     process = subprocess.Popen(
         list(argv),
         cwd=cwd,
-        env=passed | {"TMPDIR": str(cwd), "PYTHONHASHSEED": "0"} | dict(variables or {}),
+        env={"TMPDIR": str(cwd), "PYTHONHASHSEED": "0", **variables, **descendants.variables},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    descendants.sessions.add(process.pid)
     try:
         output = _tail(process, time.monotonic() + timeout_s)
         code = process.poll()
