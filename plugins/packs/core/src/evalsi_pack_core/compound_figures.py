@@ -56,6 +56,8 @@ _MONEY = r"(?P<money>(?:\$|\b(?:USD|EUR|GBP|INR|Rs\.?)[ \t]?)-?)?"
 _LETTER = re.compile(
     _MONEY + r"(?<![\d.,])(?P<figure>\d[\d.,]*)[ \t]+(?P<letter>[kKmMbBT]|[Cc]r)(?![\w'’)-])", re.ASCII
 )
+# Quicker to look for than the whole, and found in few texts.
+_LETTER_HINT = re.compile(r"[\d.,][ \t]+[kKmMbBTCc]", re.ASCII)
 # 1 crore 20 lakh, 5 thousand 300: one number in two parts.
 _PARTS = re.compile(rf"(?<={SCALE})(?P<power>\d+)(?P<gap>[ \t]+(?:and[ \t]+)?)(?=\d[\d.,]*(?:{SCALE}(?P<next>\d+))?)")
 _WORDS_THAT_SCALE = re.compile(rf"\d[ \t]*(?i:{_WORD_OF_SCALE})", re.ASCII)
@@ -91,7 +93,8 @@ def one_figure(text: str) -> str:
     if _WORDS_THAT_SCALE.search(text):
         text = _LARGE.sub(_with_power, text)
         text = _PARTS.sub(_joined, text)
-    text = _LETTER.sub(_with_letter, text)
+    if _LETTER_HINT.search(text):
+        text = _LETTER.sub(_with_letter, text)
     return text.replace("= - ", "= -")
 
 
