@@ -96,7 +96,7 @@ def test_a_file_of_evalsi_run_shows_gates_trials_and_slices(tmp_path: Path) -> N
         ("exact-match: mean ≥ 0.9", "fail"),
         ("exact-match: errors ≤ 0", "pass"),
     ]
-    assert found["counts"] == {"records": 3, "trials": 2, "items": 6, "failed": 4, "errors": 0, "skipped": 0}
+    assert found["counts"] == {"records": 3, "trials": 2, "items": 6, "failed": 4, "errors": 0, "skipped": 0, "cancelled": 0}
     assert {one["value"] for one in found["slices"]} == {"n", "p", "k"}
     page = report(tmp_path / "results.json", "--format", "html").out
     assert "exact-match.pass^2" in page
@@ -110,7 +110,15 @@ def test_the_digest_of_a_run_keeps_its_schema(results: Path) -> None:
     Draft202012Validator(schema).validate(found)
     assert (found["verdict"], found["report_version"]) == ("fail", 1)
     assert [gate["verdict"] for gate in found["gates"]] == ["fail", "undecided", "pass", "pass"]
-    assert found["counts"] == {"records": 30, "trials": 3, "items": 90, "failed": 18, "errors": 6, "skipped": 9}
+    assert found["counts"] == {
+        "records": 30,
+        "trials": 3,
+        "items": 90,
+        "failed": 18,
+        "errors": 6,
+        "skipped": 9,
+        "cancelled": 0,
+    }
     assert found["failures"][0]["record_id"].startswith("ferry-")
 
 
@@ -247,5 +255,29 @@ def test_a_partial_run_is_called_so(tmp_path: Path) -> None:
     whole = evaluation(6)
     whole["manifest"]["status"] = "partial"
     done = report(write(tmp_path / "results.json", whole))
-    assert done.out.startswith("## Stopped early: ferry.jsonl\n")
+    assert done.out.startswith("## Not finished: ferry.jsonl\n")
     assert "The run was stopped before its end" in done.out
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [{"status": "partial", "state": "cancelled"}, {"status": "failed", "state": "error"}, {"status": "incomplete"}],
+)
+def test_g9_an_unfinished_run_is_not_finished_and_what_was_cancelled_is_not_skipped(
+    tmp_path: Path, manifest: dict[str, Any]
+) -> None:
+    whole = evaluation(6)
+    whole["manifest"].update(manifest)
+    whole["verdict"] = "fail"
+    for one in whole["results"]:
+        if one["record_id"] != whole["results"][0]["record_id"]:
+            one.update(outcome="cancelled", reason="the run ended before it was done")
+            for key in ("scores", "error"):
+                one.pop(key, None)
+    path = write(tmp_path / "results.json", whole)
+    found = read_report(path, redaction=Redaction())
+    told = json.loads(json_digest(found))
+    assert (told["finished"], told["verdict"], told["counts"]["skipped"]) == (False, None, 0)
+    assert told["counts"]["cancelled"] == 5
+    assert "Not finished" in junit(found)
+    assert report(path).out.startswith("## Not finished: ")

@@ -259,3 +259,23 @@ def test_what_a_slow_evaluator_has_scored_is_lost_by_a_few_records_at_most(tmp_p
     os.close(told)
     assert len(results(tmp_path)["results"]) == count
     assert count <= scored <= count + seen // 2
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_g5_a_continued_run_tells_the_times_of_all_its_attempts(tmp_path: Path, end: signal.Signals) -> None:
+    with Provider(fixed("Lisbon"), latency_s=0.02) as vendor:
+        write_spec(tmp_path, model_of(vendor, max_concurrency=AT_ONCE), records(COUNT))
+        process = start(tmp_path)
+        vendor.wait(lambda seen: seen.calls >= 10)
+        process.send_signal(end)
+        process.communicate(timeout=30)
+        assert run(tmp_path).code == 0
+    manifest = results(tmp_path)["manifest"]
+    first, last = manifest["attempts"]
+    assert manifest["started_at"] == first["started_at"] < first["finished_at"] <= last["started_at"]
+    assert last["started_at"] < last["finished_at"] <= manifest["finished_at"]
+    assert (first["kept"], last["kept"]) == (0, manifest["kept"])
+    shown = json.loads(evalsi("runs", "show", "run-1", "--format", "json", cwd=tmp_path).out)
+    assert (shown["attempts"], len(shown["attempt_times"])) == (2, 2)
+    assert evalsi("report", ".evalsi/runs/run-1/results.json", "-o", "report.md", cwd=tmp_path).code == 0
+    assert "in 2 attempts" in (tmp_path / "report.md").read_text()

@@ -43,6 +43,7 @@ class EventLog:
 
     Attributes:
         dropped_bytes: how many of the file's last bytes were no whole frame and were cut off by `events`.
+        written_at: when something was last written to it, before it was opened, in seconds since the epoch.
         damaged: offset and size in bytes of each damaged place between whole frames, as `events` last found them.
 
     Raises:
@@ -56,7 +57,8 @@ class EventLog:
         self.damaged: list[tuple[int, int]] = []
         with told_of(path, MEND):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._end = os.fstat(self._file).st_size
+            before = os.fstat(self._file)
+            self._end, self.written_at = before.st_size, before.st_mtime
             if self._end < len(MAGIC):
                 os.ftruncate(self._file, 0)
                 os.pwrite(self._file, MAGIC, 0)

@@ -20,6 +20,7 @@ from evalsi_kernel.runs.run_folder import RunFolder
 State = Literal["planned", "preparing", "running", "scoring", "gating", "succeeded", "failed", "error", "cancelled"]
 FINISHED = frozenset({"succeeded", "failed"})
 """A run in one of these is over: the same command begins a new one; so does it where an `error` left nothing to do."""
+ENDED = FINISHED | {"error", "cancelled"}
 _LONGEST_SHOWN = 60
 
 
@@ -54,6 +55,22 @@ class History:
         """How often it was worked on."""
         return sum(note["note"] == "attempt" for note in self._progress.notes)
 
+    @property
+    def attempt_times(self) -> list[dict[str, Any]]:
+        """When each attempt began and ended, and how many items were done before; the present one has no end yet.
+
+        One that was killed ended when it last wrote to the log.
+        """
+        found: list[dict[str, Any]] = []
+        for note in self._progress.notes:
+            if note["note"] == "attempt":
+                if found and found[-1]["finished_at"] is None:
+                    found[-1]["finished_at"] = note.get("written_at")
+                found.append({"started_at": note["at"], "finished_at": None, "kept": note["kept"]})
+            elif note["note"] == "state" and note["state"] in ENDED and found:
+                found[-1]["finished_at"] = note["at"]
+        return found
+
     def begin(self, inputs: Mapping[str, Any], spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write down what it is begun with."""
         self._progress.note(note="run", at=now(), inputs=inputs, spec=spec, **about)
@@ -61,7 +78,10 @@ class History:
 
     def attempt(self, kept: int) -> None:
         """Write down that it is worked on, with so many items done before."""
-        self._progress.note(note="attempt", at=now(), kept=kept, process=os.getpid(), run=self.begun)
+        written_at = datetime.fromtimestamp(self._progress.written_at, UTC).isoformat(timespec="milliseconds")
+        self._progress.note(
+            note="attempt", at=now(), kept=kept, process=os.getpid(), run=self.begun, written_at=written_at
+        )
 
     def enter(self, state: State, **about: Any) -> None:
         """Write down a change of state."""
@@ -96,6 +116,7 @@ class History:
             "updated_at": now(),
             "done": self._progress.done,
             "attempts": self.attempts,
+            "attempt_times": self.attempt_times,
             **about,
         }
         path = self._summary

@@ -59,6 +59,11 @@ class Progress:
         return len(self._generated)
 
     @property
+    def written_at(self) -> float:
+        """When an earlier attempt last wrote to the log, in seconds since the epoch."""
+        return self._log.written_at
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was generated."""
         return not any(self._generated)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from evalsi_kernel.runs.beginning import Begun
 from evalsi_kernel.runs.folding import entries_of
 from evalsi_kernel.runs.following import Following
 from evalsi_kernel.runs.generation import Halt
-from evalsi_kernel.runs.history import FINISHED
+from evalsi_kernel.runs.history import FINISHED, now
 from evalsi_kernel.runs.items import Items
 from evalsi_kernel.runs.manifest import TargetUsage
 from evalsi_kernel.runs.opening import caller_of
@@ -65,7 +65,6 @@ class Running:
         self._target = target
         self._begun = begun
         self._halt = Halt()
-        self._started_at = datetime.now(UTC)
         self._order, self._following = self._order_of_items()
 
     async def to_end(self, stop: asyncio.Event) -> RunEnd:
@@ -212,7 +211,7 @@ class Running:
         if at_own_end:
             await scores.aggregate()
         begun.history.enter("gating")
-        evaluation = scores.finish(self._ending(done), self._intake, self._started_at, summing.complete)
+        evaluation = scores.finish(self._ending(done), self._intake, self._started_at(), summing.complete)
         if prepared.request.output is not None and evaluation.spool is not None:
             try:
                 evaluation.write(prepared.request.output)
@@ -234,6 +233,15 @@ class Running:
             reason=self._halt.reason,
         )
 
+    def _started_at(self) -> datetime:
+        """When the first attempt began."""
+        return datetime.fromisoformat(self._begun.history.attempt_times[0]["started_at"])
+
+    def _attempts(self) -> list[dict[str, Any]]:
+        """When each attempt began and ended; this one ends now."""
+        *before, last = self._begun.history.attempt_times
+        return [*before, {**last, "finished_at": now()}]
+
     def _about(self, done: int) -> dict[str, Any]:
         """What the run adds to the manifest."""
         items = len(self._begun.progress)
@@ -246,6 +254,7 @@ class Running:
             "run_id": self._begun.folder.id,
             **self._named(),
             "kept": self._begun.kept,
+            "attempts": self._attempts(),
             "stopped_early": stopped,
             "spec": told,
             "spec_sha256": hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .figures import milliseconds, percentile, took, usd
+from .figures import milliseconds, percentile, run_time, usd
 from .folding import Folded
 from .shown_text import one_line
 from .values import count, known_count, number
@@ -31,7 +31,7 @@ def expenses(folded: Folded) -> list[Fact]:
         facts += _judge(judge)
     facts += _bills(folded)
     facts += _times(folded)
-    if duration := took(manifest.get("started_at"), manifest.get("finished_at")):
+    if duration := run_time(manifest):
         facts.append(Fact("Run", "time", duration))
     return facts
 

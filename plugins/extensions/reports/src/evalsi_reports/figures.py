@@ -6,7 +6,7 @@ It must not know what they measure.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -84,11 +84,25 @@ def seconds(value: float) -> str:
 
 def took(started: Any, finished: Any) -> str | None:
     """How long from one moment to another; None where either is none, or the clock went backwards."""
+    took_s = _span_s(started, finished)
+    return seconds(took_s) if took_s is not None and took_s >= 0 else None
+
+
+def run_time(manifest: Mapping[str, Any]) -> str | None:
+    """How long a run took, its attempts together without the time between them; None where that is not known."""
+    attempts = manifest.get("attempts")
+    if not isinstance(attempts, list) or len(attempts) < 2:
+        return took(manifest.get("started_at"), manifest.get("finished_at"))
+    spans = [_span_s(one.get("started_at"), one.get("finished_at")) for one in attempts if isinstance(one, dict)]
+    known = [span for span in spans if span is not None and span >= 0]
+    return f"{seconds(sum(known))} in {len(attempts)} attempts" if known else None
+
+
+def _span_s(started: Any, finished: Any) -> float | None:
     try:
-        took_s = (datetime.fromisoformat(str(finished)) - datetime.fromisoformat(str(started))).total_seconds()
+        return (datetime.fromisoformat(str(finished)) - datetime.fromisoformat(str(started))).total_seconds()
     except (ValueError, TypeError):
         return None
-    return seconds(took_s) if took_s >= 0 else None
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .changes import Changes
-from .columns import ERROR
+from .columns import CANCELLED, ERROR
 from .figures import counted, figure
 from .folding import Folded
 from .gate_words import Gate, gates_sentence
@@ -18,7 +18,7 @@ from .shown_text import one_line
 from .values import known_count, number
 
 _MOST_NAMES = 5
-_ENDS = {"partial": "Stopped early", "failed": "Broken off"}
+NOT_FINISHED = "Not finished"
 _WORDS = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}
 
 
@@ -45,8 +45,12 @@ def headline_of(
 ) -> Headline:
     """Say what came of the run."""
     verdict = folded.head.verdict if folded.head.verdict in _WORDS else "none"
+    if _is_unfinished(folded):
+        # What its gates say of a part is no verdict on the whole.
+        sentence = _what_is_done(folded, gates)
+        return Headline("none", NOT_FINISHED, sentence, _since(changes, baseline), tuple(_notices(folded, metrics)))
     if verdict == "none":
-        word = "Error" if _counts_as_error(folded) else _ENDS.get(_status(folded), "Scored")
+        word = "Error" if _counts_as_error(folded) else "Scored"
         sentence = _what_ran(folded, metrics)
     else:
         word = _WORDS[verdict]
@@ -79,6 +83,13 @@ def _since(changes: Changes | None, baseline: str) -> str:
 def _what_ran(folded: Folded, metrics: Sequence[Metric]) -> str:
     what = f"{counted(folded.records or len(folded.rows), 'record')}, {counted(len(metrics), 'metric')}."
     return f"{what} No gates were asked for, so there is no verdict."
+
+
+def _what_is_done(folded: Folded, gates: Sequence[Gate]) -> str:
+    items = "item" if max(folded.rows.trials, default=1) > 1 else "record"
+    rows, cancelled = len(folded.rows), folded.rows_with(CANCELLED)
+    sentence = f"{rows - cancelled:,} of {counted(rows, items)} {'is' if rows - cancelled == 1 else 'are'} done."
+    return f"{sentence} Of these, {_lower(gates_sentence(gates))}." if gates else sentence
 
 
 def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -150,6 +161,13 @@ def _counts_as_error(folded: Folded) -> bool:
     """Whether a run came to its own end and is an error all the same."""
     manifest = folded.head.manifest
     return manifest.get("state") == "error" and _status(folded) == "complete" and not manifest.get("error")
+
+
+def _is_unfinished(folded: Folded) -> bool:
+    """Whether there is more to do: it was stopped, met an error on its way, or could not ask a model."""
+    status, state = _status(folded), folded.head.manifest.get("state")
+    is_open = status in ("partial", "failed", "incomplete") or state in ("error", "cancelled")
+    return is_open and not _counts_as_error(folded)
 
 
 def _status(folded: Folded) -> str:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from .changes import Changes
-from .columns import ERROR, SKIPPED
+from .columns import CANCELLED, ERROR, SKIPPED
 from .expenses import expenses
 from .gate_words import Gate
+from .headline import NOT_FINISHED
 from .metrics import Metric
 from .overview import failed_rows
 from .reasons import Reason
@@ -40,6 +41,7 @@ def digest(report: ReportData) -> dict[str, Any]:
         "sentence": report.headline.sentence,
         "notices": list(report.headline.notices),
         "status": manifest.get("status"),
+        "finished": report.headline.word != NOT_FINISHED,
         "redacted": [name for name in ("inputs", "outputs") if getattr(report.redaction, name)],
         "counts": {
             "records": len(set(folded.rows.ids)),
@@ -48,6 +50,7 @@ def digest(report: ReportData) -> dict[str, Any]:
             "failed": failed_rows(report),
             "errors": folded.rows_with(ERROR),
             "skipped": folded.rows_with(SKIPPED),
+            "cancelled": folded.rows_with(CANCELLED),
         },
         "gates": [_gate(gate) for gate in report.gates],
         "metrics": [_metric(metric) for metric in report.metrics],

@@ -16,6 +16,7 @@ from .columns import CANCELLED, ERROR, SKIPPED
 from .details import Detail, Said
 from .figures import counted, figure, interval
 from .gate_words import Gate
+from .headline import NOT_FINISHED
 from .metrics import Metric
 from .report import ReportData
 from .shown_text import visible
@@ -42,6 +43,8 @@ def junit(report: ReportData, *, with_records: bool = False) -> str:
         with_records: whether each record is a test of each pass/fail metric too.
     """
     suites = [("gates", list(_gates(report)))] if report.gates else [("metrics", list(_metrics(report)))]
+    if report.headline.word == NOT_FINISHED:
+        suites.insert(0, ("run", [_Case("finished", "error", NOT_FINISHED, report.headline.sentence)]))
     if with_records:
         suites += [
             (metric.name, list(_records(report, metric)))
@@ -96,10 +99,13 @@ def _metrics(report: ReportData) -> Iterator[_Case]:
     """Without gates nothing can fail: a metric that has no score is an error, if records failed, or skipped."""
     for metric in report.metrics:
         told = f"n {metric.n:,}, {counted(metric.errors, 'error')}, {metric.skipped:,} skipped"
+        if metric.cancelled:
+            told = f"{told}, {metric.cancelled:,} not done"
         if metric.n:
             yield _Case(f"{metric.name} {figure(metric.mean)}")
         else:
-            yield _Case(metric.name, "error" if metric.errors else "skipped", f"no score: {told}", told)
+            is_error = metric.errors or metric.cancelled
+            yield _Case(metric.name, "error" if is_error else "skipped", f"no score: {told}", told)
 
 
 def _records(report: ReportData, metric: Metric) -> Iterator[_Case]:
@@ -119,7 +125,8 @@ def _records(report: ReportData, metric: Metric) -> Iterator[_Case]:
                 message = why.text if why else f"{metric.name} failed"
                 yield _Case(name, "failure", message, _texts(detail))
         elif mark in (ERROR, SKIPPED, CANCELLED):
-            yield _Case(name, "error" if mark == ERROR else "skipped", _reason(said), _texts(detail))
+            reason = _reason(said) or ("cancelled: the run ended before it was done" if mark == CANCELLED else "")
+            yield _Case(name, "skipped" if mark == SKIPPED else "error", reason, _texts(detail))
 
 
 def _reason(said: Said | None) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .changes import Change
-from .columns import ERROR, SKIPPED
+from .columns import CANCELLED, ERROR, SKIPPED
 from .details import Text
 from .expenses import expenses, total_usd
-from .figures import counted, figure, interval, signed, took
+from .figures import counted, figure, interval, run_time, signed
 from .gate_words import GATE_WORDS, Gate
 from .markdown_text import code, fenced, in_html, plain, table
 from .overview import failed_rows
@@ -80,9 +80,11 @@ def _counts(report: ReportData) -> Iterator[str]:
         yield f"{failed_rows(report):,} failed a check"
     yield f"{folded.rows_with(ERROR):,} with errors"
     yield f"{folded.rows_with(SKIPPED):,} with skips"
+    if cancelled := folded.rows_with(CANCELLED):
+        yield f"{cancelled:,} not done"
     if (cost := total_usd(folded)) is not None:
         yield f"cost {plain(cost)}"
-    if duration := took(report.manifest.get("started_at"), report.manifest.get("finished_at")):
+    if duration := run_time(report.manifest):
         yield duration
     for name, text in (("target", target_name(report.manifest)), ("judge", judge_name(report.manifest))):
         if text:

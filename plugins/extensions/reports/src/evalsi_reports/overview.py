@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from .changes import Change
 from .charts import Scale, bins_of, histogram, interval_chart, share_chart
-from .columns import ERROR, SKIPPED
+from .columns import CANCELLED, ERROR, SKIPPED
 from .expenses import total_usd
-from .figures import counted, figure, interval, percentile, short, signed, took
+from .figures import counted, figure, interval, percentile, run_time, short, signed
 from .gate_words import GATE_WORDS, Gate
 from .metrics import Metric
 from .report import ReportData
@@ -46,9 +46,11 @@ def tiles(report: ReportData) -> Iterator[Tile]:
     errors, skipped = folded.rows_with(ERROR), folded.rows_with(SKIPPED)
     yield Tile("with errors", f"{errors:,}", "error" if errors else "")
     yield Tile("with skips", f"{skipped:,}")
+    if cancelled := folded.rows_with(CANCELLED):
+        yield Tile("not done", f"{cancelled:,}")
     if (cost := total_usd(folded)) is not None:
         yield Tile("cost", cost, "" if cost.startswith("$") else "words")
-    if duration := took(report.manifest.get("started_at"), report.manifest.get("finished_at")):
+    if duration := run_time(report.manifest):
         yield Tile("time", duration)
 
 

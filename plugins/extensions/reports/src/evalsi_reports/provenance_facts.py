@@ -72,6 +72,11 @@ def _versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Status", " · ".join(str(manifest[key]) for key in ("status", "state") if manifest.get(key))
     yield "Started", _moment(manifest.get("started_at"))
     yield "Finished", _moment(manifest.get("finished_at"))
+    attempts = manifest.get("attempts")
+    if isinstance(attempts, list) and len(attempts) > 1:
+        for number, one in enumerate(map(one_object, attempts), 1):
+            times = (_moment(one.get(key)) or "unknown" for key in ("started_at", "finished_at"))
+            yield f"Attempt {number}", " – ".join(times)
     yield "Evals.si", str(manifest.get("evalsi_version") or "")
     dataset = one_object(manifest.get("dataset"))
     yield "Data", str(dataset.get("source") or "")
