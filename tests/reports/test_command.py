@@ -96,7 +96,15 @@ def test_a_file_of_evalsi_run_shows_gates_trials_and_slices(tmp_path: Path) -> N
         ("exact-match: mean ≥ 0.9", "fail"),
         ("exact-match: errors ≤ 0", "pass"),
     ]
-    assert found["counts"] == {"records": 3, "trials": 2, "items": 6, "failed": 4, "errors": 0, "skipped": 0, "cancelled": 0}
+    assert found["counts"] == {
+        "records": 3,
+        "trials": 2,
+        "items": 6,
+        "failed": 4,
+        "errors": 0,
+        "skipped": 0,
+        "cancelled": 0,
+    }
     assert {one["value"] for one in found["slices"]} == {"n", "p", "k"}
     page = report(tmp_path / "results.json", "--format", "html").out
     assert "exact-match.pass^2" in page

@@ -94,7 +94,8 @@ class Bounds(NamedTuple):
 class Target(Protocol):
     """What is evaluated. It retries nothing and keeps no pace: the run does.
 
-    One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them.
+    One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them. One
+    whose options are probably not meant as they are written may have `warnings`: sentences for a person.
 
     Attributes:
         identity: what tells this target from another, options that change its answers included; it enters results and
@@ -119,6 +120,12 @@ class Target(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and processes."""
+
+
+def warnings_of(target: Target) -> Sequence[str]:
+    """What a person should know of a target's options before it is asked; most have nothing to say."""
+    warnings: Sequence[str] = getattr(target, "warnings", ())
+    return warnings
 
 
 def fallbacks_of(target: Target) -> Sequence[tuple[str, str]]:

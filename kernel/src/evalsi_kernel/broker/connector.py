@@ -55,6 +55,7 @@ class ProviderError(Exception):
 
     Attributes:
         calls: how many requests were sent until it was given up; the broker counts them.
+        has_fallback: whether another model is asked next, so that its failure is no outage.
         is_unserved: whether no call has succeeded since this one first failed, so that it may be an outage.
     """
 
@@ -81,6 +82,7 @@ class ProviderError(Exception):
         self.is_page = is_page
         self.calls = int(is_sent)
         self.is_unserved = False
+        self.has_fallback = False
 
 
 @contextmanager

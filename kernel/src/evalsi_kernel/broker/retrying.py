@@ -254,9 +254,9 @@ class _Tries:
                 breaker.trip(self._raised(error, self._end(error) or ""))
         elif error.error.code == "provider.bad_request":
             outage.succeeded()  # Something is there and reads what it is sent.
-        elif is_unserved:
+        elif is_unserved and not error.has_fallback:
             breaker.failed(error, id(self))
-        may_be_outage = error.error.code in SIGNS and error.error.retry != "no"
+        may_be_outage = error.error.code in SIGNS and error.error.retry != "no" and not error.has_fallback
         self._was_paused = outage.is_paused and may_be_outage
         end = self._end(error)
         if breaker.error is not None:

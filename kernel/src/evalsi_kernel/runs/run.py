@@ -24,7 +24,7 @@ from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunEnd, RunRequest
 from evalsi_kernel.runs.running import Running
 from evalsi_kernel.supervision.event_loop import run_in_loop, stopped_by_interrupt
-from evalsi_kernel.target import Target
+from evalsi_kernel.target import Target, warnings_of
 
 if TYPE_CHECKING:
     from evalsi_kernel.packs.catalog import Catalog
@@ -63,6 +63,8 @@ async def _run(prepared: Prepared, intake: Intake, records: RecordStore) -> RunE
     stop = asyncio.Event()
     try:
         async with target_of(request, prepared.extensions) as target:
+            for warning in warnings_of(target):
+                listener.on_note(warning)
             check_budget(target, request, records)
             inputs = _inputs(prepared, target, records)
             items = Items(records, prepared.spec.trials)

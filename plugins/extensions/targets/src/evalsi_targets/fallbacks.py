@@ -12,7 +12,7 @@ from typing import Any, Final
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.retrying import UNREACHABLE
-from evalsi_kernel.target import Bounds, Generated, Target, TargetInput
+from evalsi_kernel.target import Bounds, Generated, Target, TargetInput, warnings_of
 
 LONGEST_WAIT_S: Final = 60.0
 """A model that asks to be left alone for longer is not waited for where there is another."""
@@ -36,6 +36,7 @@ class Fallbacks:
         self._after = after
         self._turns: dict[tuple[str, int], tuple[int, int]] = {}
         self.model, self.provider = first.model, first.provider
+        self.warnings = list(dict.fromkeys(one for target in (first, *others) for one in warnings_of(target)))
         self.fallbacks = [(other.provider, other.model) for other in others]
         told = {"fallbacks": [dict(other.identity) for other in others], "fallback_after": after}
         self.identity: Mapping[str, Any] = {**first.identity, **told}
@@ -73,7 +74,7 @@ class Fallbacks:
         wire = error.error
         # A run gives an address up where nobody answers; while there is another to ask, that one is not given up yet.
         is_last = who + 1 == len(self._all)
-        return ProviderError(
+        told = ProviderError(
             "provider.failed" if wire.code == UNREACHABLE and not is_last else wire.code,
             f"The fallback {self._all[who].model}: {wire.message}" if who else wire.message,
             wire.mend,
@@ -84,6 +85,8 @@ class Fallbacks:
             # What a fallback took is not to be priced as the first model's: it is unknown then, and never 0.
             tokens=UNKNOWN_TOKENS if who else error.tokens,
         )
+        told.has_fallback = not is_last
+        return told
 
 
 def _most(values: Sequence[int | None]) -> int | None:

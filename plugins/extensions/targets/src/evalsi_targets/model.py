@@ -13,7 +13,7 @@ from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 
-from .model_messages import messages_of
+from .model_messages import messages_of, single_brace_warnings
 from .model_options import options_of
 
 _FOR_THE_CONNECTOR: Final = ("thinking", "stream")
@@ -31,6 +31,7 @@ class Model:
         options = options_of(settings.connector).model_validate(settings.options)
         self._options = options
         self.provider, self.model = settings.connector, options.model
+        self.warnings = single_brace_warnings({"prompt": options.prompt, "system_prompt": options.system_prompt})
         # Of what is left at its default nothing is told: the identity of older runs stays what it was.
         how = options.model_dump(exclude=_NOT_OF_AN_ANSWER, exclude_none=True)
         how = {name: value for name, value in how.items() if value != _DEFAULTS.get(name)}

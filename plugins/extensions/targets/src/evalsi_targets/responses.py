@@ -19,7 +19,7 @@ from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 from .http_faults import Keys
 from .http_options import HttpOptions
 from .http_service import HttpService, Reply
-from .model_messages import messages_of
+from .model_messages import messages_of, single_brace_warnings
 from .quoting import excerpt, on_one_line
 from .response_answer import response_answer
 from .response_stream import response_of_stream
@@ -51,6 +51,7 @@ class Responses(HttpService):
         http = HttpOptions(url=f"{options.base_url}/responses", timeout_s=options.timeout_s)
         self._open(settings, http, _authorization(options), "api_key_env")
         self.model = options.model
+        self.warnings = single_brace_warnings({"prompt": options.prompt, "system_prompt": options.system_prompt})
         how = options.model_dump(exclude={"api_key_env", "timeout_s"}, exclude_none=True)
         if not options.stream:
             del how["stream"]  # As the identity of runs was before there was such a key.
