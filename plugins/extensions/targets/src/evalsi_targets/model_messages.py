@@ -65,7 +65,7 @@ def _prompt_text(value: Any) -> str:
     Raises:
         ProviderError: `target.input`; a message has no text, or holds something else beside it.
     """
-    messages = value.get("messages") if isinstance(value, dict) else value
+    messages: Any = value.get("messages") if isinstance(value, dict) else value
     if not _are_messages(messages):
         return as_text(value)
     texts = [_text_of(message) for message in messages]
