@@ -16,7 +16,7 @@ default:
 # Everything that can be judged without running the product.
 check: style imports dependencies locks types
 
-# Format, and mend what can be mended by rule.
+# Format, and correct what can be repaired by rule.
 fmt:
     ruff format
     ruff check --fix

@@ -74,7 +74,7 @@ def test_epochs_are_clusters_of_their_sample(tmp_path: Path, capsys: pytest.Capt
     assert [outcome["scores"][0]["passed"] for outcome in results["results"]] == [True, False]
 
 
-def test_a_broken_log_ends_with_its_name_and_a_way_to_mend_it(
+def test_a_broken_log_ends_with_its_name_and_a_way_to_repair_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torn = tmp_path / "torn.eval"

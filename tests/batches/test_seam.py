@@ -47,7 +47,7 @@ def test_batches_without_the_extension_are_an_error_before_any_question(
         assert server.requests == []
         open_and_close(BrokerSettings({"primary": model}), others)
     assert caught.value.code == "config.no_extension"
-    assert caught.value.mend == "Install it: pip install 'evalsi-batches'"
+    assert caught.value.hint == "Install it: pip install 'evalsi-batches'"
 
 
 def test_a_run_without_batches_does_not_load_them(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_a_judge_that_fails_on_some_is_told_and_counts_neither_as_agreement_nor_
     assert "llm-judge failed on 1 of 7 records" in done.err
 
 
-def test_where_every_record_fails_there_is_no_figure_but_the_reason_with_its_mend(
+def test_where_every_record_fails_there_is_no_figure_but_the_reason_with_its_hint(
     labelled: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "calibration.json"

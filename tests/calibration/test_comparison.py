@@ -1,4 +1,4 @@
-"""How labels and scores are compared is settled before anything is scored; what cannot be is told with a mend."""
+"""How labels and scores are compared is settled before anything is scored; what cannot be is told with a hint."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_pass_that_only_a_param_brings_is_there_when_the_param_is_set() -> Non
     unset = own._replace(params={})
     with pytest.raises(UsageError) as caught:
         comparison_of(unset, labels(True, False))
-    assert "--threshold 0.5, or --param grader.threshold=0.5." in caught.value.mend
+    assert "--threshold 0.5, or --param grader.threshold=0.5." in caught.value.hint
 
 
 def test_whole_numbers_of_a_scale_are_its_steps() -> None:
@@ -155,11 +155,11 @@ FAULTS: dict[str, tuple[Any, list[Any], dict[str, Any], type[EvalsiError], str]]
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-def test_what_cannot_be_compared_is_an_error_with_a_mend(
+def test_what_cannot_be_compared_is_an_error_with_a_hint(
     fault: tuple[Any, list[Any], dict[str, Any], Any, str],
 ) -> None:
     evaluator, written, settings, kind, told = fault
     with pytest.raises(kind) as caught:
         comparison_of(evaluator, labels(*written), **settings)
     assert told in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint

@@ -110,7 +110,7 @@ def test_data_without_a_record_is_told_as_such() -> None:
 def test_a_mapped_column_that_no_record_has_is_told_before_anything_is_scored() -> None:
     with pytest.raises(DatasetError, match="no record has the column 'replies', which is mapped to output") as caught:
         read_labelled(Rows({"reply": "a", "human": 1}), "human", parse_mapping(["output=replies"]))
-    assert 'Did you mean "reply"?' in caught.value.mend
+    assert 'Did you mean "reply"?' in caught.value.hint
 
 
 def test_a_row_that_is_no_record_is_told_with_its_place() -> None:

@@ -61,7 +61,7 @@ def test_labels_of_mixed_kinds_are_an_error_that_shows_two_of_them(written: tupl
     with pytest.raises(DatasetError, match="mixed kinds") as caught:
         kinds_of(labels(*written))
     assert told in caught.value.message
-    assert "all pass or fail, all numbers, or all texts" in caught.value.mend
+    assert "all pass or fail, all numbers, or all texts" in caught.value.hint
 
 
 @pytest.mark.parametrize("written", [[1, 0], {"grade": 4}, float("inf")])
@@ -114,7 +114,7 @@ def test_a_scale_is_read_from_its_ends(text: str, scale: Scale) -> None:
 def test_what_is_no_scale_is_an_error_that_shows_one(text: str, told: str) -> None:
     with pytest.raises(UsageError, match=told) as caught:
         parse_scale(text)
-    assert "such as 1-5" in caught.value.mend
+    assert "such as 1-5" in caught.value.hint
 
 
 def test_steps_are_the_whole_numbers_of_a_scale_that_has_ends_of_them_and_not_too_many() -> None:

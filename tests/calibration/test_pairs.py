@@ -102,7 +102,7 @@ def test_the_number_beside_a_pass_says_how_far_apart_the_two_are_and_the_first_s
 def test_what_was_not_scored_is_left_out_and_counted_with_its_reason() -> None:
     written = [True, False, True, False, True, True]
     comparison = comparison_of(instance(PASS), labels(*written))
-    error = {"code": "judge.refused", "message": "It refused.", "mend": "Ask another."}
+    error = {"code": "judge.refused", "message": "It refused.", "hint": "Ask another."}
     results = [
         result(1, {"passed": True}),
         {"record_id": "2", "outcome": "skipped", "reason": "record has no reference"},
@@ -134,14 +134,14 @@ def test_the_prompts_that_scores_name_are_collected() -> None:
     assert pair_up(results, labels(True, False, True), comparison).prompts == ("a" * 64, "b" * 64)
 
 
-def test_an_evaluator_that_gives_something_else_than_people_do_is_told_with_a_mend() -> None:
+def test_an_evaluator_that_gives_something_else_than_people_do_is_told_with_a_hint() -> None:
     comparison = comparison_of(instance(), labels(True, False))
     with pytest.raises(ConfigError, match="grader gives a number, and the labels ask for a pass") as caught:
         pair_up([result(1, {"value": 0.5})], labels(True, False), comparison)
-    assert "--threshold" in caught.value.mend
+    assert "--threshold" in caught.value.hint
 
 
-def test_an_undeclared_number_outside_of_peoples_scale_is_told_with_a_mend() -> None:
+def test_an_undeclared_number_outside_of_peoples_scale_is_told_with_a_hint() -> None:
     with pytest.raises(ConfigError, match="grader gave 0, and declares no range; the labels go from 1 to 5") as caught:
         paired(instance(OutputInfo()), [1, 5], [0.0, 1.0], label_scale=ONE_TO_FIVE)
-    assert "minimum=" in caught.value.mend
+    assert "minimum=" in caught.value.hint

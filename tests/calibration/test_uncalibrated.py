@@ -137,7 +137,7 @@ def test_a_file_that_is_no_calibration_is_an_error(tmp_path: Path, text: str, to
     path.write_text(text)
     with pytest.raises(ConfigError, match=told) as caught:
         read_calibration(path)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_refused_before_it_is_used(engine: Any, source: s
 
     assert caught.value.code == "config.condition"
     assert source[:20] in caught.value.message
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @BOTH
@@ -216,12 +216,12 @@ def test_the_engines_differ_where_the_readme_says_so(source: str, by_native: Any
 def test_an_unknown_name_is_told_with_the_nearest(engine: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         Cel(engine).compile("trails > 2", GATE_VARIABLES)
-    assert 'Did you mean "trials"?' in caught.value.mend
+    assert 'Did you mean "trials"?' in caught.value.hint
     assert "undeclared reference to 'trails'" in caught.value.message
 
     with pytest.raises(ConfigError) as caught:
         Cel(engine).compile("upper(record.output) == 'X'", EVALUATOR_VARIABLES)
-    assert caught.value.mend.startswith("CEL has size, matches")
+    assert caught.value.hint.startswith("CEL has size, matches")
 
 
 @BOTH

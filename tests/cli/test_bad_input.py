@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user gives: one clear error (what, where, mend), nothing lost, nothing dropped."""
+"""Whatever is wrong with what a user gives: one clear error (what, where, hint), nothing lost, nothing dropped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ EXACT = ("--evaluators", "exact-match")
         (("--data", "x.parq", *EXACT), 1, "x.parq"),
     ],
 )
-def test_a_wrong_word_is_one_error_with_its_mend(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
+def test_a_wrong_word_is_one_error_with_its_hint(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
     done = evalsi("eval", *words, cwd=tmp_path)
     assert done.code == code
     assert said in done.err

@@ -143,7 +143,7 @@ def test_a_command_is_lent_flags_of_models_progress_and_json(site: Site) -> None
     assert "dredging" in done.err.splitlines()
 
 
-def test_an_error_of_a_command_is_a_sentence_with_its_mend(site: Site) -> None:
+def test_an_error_of_a_command_is_a_sentence_with_its_hint(site: Site) -> None:
     done = evalsi("dredge", "--depth", "101")
     assert (done.code, done.out) == (1, "")
     assert done.err == "error: The lake is not so deep.\n  Dredge less.\n"

@@ -48,7 +48,7 @@ def test_c4_a_spec_is_named_by_its_place_or_by_its_flag() -> None:
 def test_c4_no_spec_and_two_specs_are_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(UsageError) as caught:
         spec_of(*words)
-    assert "run.yaml" in caught.value.mend
+    assert "run.yaml" in caught.value.hint
 
 
 def test_c4_a_text_is_the_ref_of_an_evaluator(tmp_path: Path) -> None:

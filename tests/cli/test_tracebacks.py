@@ -57,14 +57,14 @@ def test_c2_eval_shows_one_traceback_for_each_place(folder: Path, name: str) -> 
     assert f'File "{folder}/mine.py", line 11' in done.err
     errors = errors_in(folder / "r.json")
     assert len(errors) == 5
-    assert all("mine.py, line" in one["mend"] for one in errors)
+    assert all("mine.py, line" in one["hint"] for one in errors)
     assert ["traceback" in one for one in errors] == [True, False, False, True, False]
 
 
 def test_c2_the_log_that_errors_name_has_prints_logging_and_tracebacks(folder: Path) -> None:
     done = evaluated(folder)
     (error, *_) = errors_in(folder / "r.json")
-    found = re.search(r"output is in (\S+)\.$", error["mend"])
+    found = re.search(r"output is in (\S+)\.$", error["hint"])
     assert found is not None
     assert found[1] in done.err
     log = Path(found[1]).read_text(encoding="utf-8")
@@ -114,4 +114,4 @@ def test_c2_evaluate_shows_one_traceback_and_none_when_quiet(capfd: pytest.Captu
     assert "test_tracebacks.py" in err
     result = evalsi.evaluate(rows, [failing], quiet=True)
     assert "Traceback" not in capfd.readouterr().err
-    assert "test_tracebacks.py, line" in result.results[5]["error"]["mend"]
+    assert "test_tracebacks.py, line" in result.results[5]["error"]["hint"]

@@ -86,7 +86,7 @@ def _trials(of_record: Value | Sequence[Value | None] | None) -> list[Value | No
 def _result(metric: str, record_id: str, trial: int, value: Value | None) -> dict[str, Any]:
     shared = {"record_id": record_id, "evaluator": metric, "evaluator_ref": f"core/{metric}@1"}
     if value is None:
-        error = {"code": "pack.evaluator_raised", "message": "boom", "mend": "", "blame": "pack", "retry": "no"}
+        error = {"code": "pack.evaluator_raised", "message": "boom", "hint": "", "source": "pack", "retry": "no"}
         return {**shared, "outcome": "error", "trial": trial, "reason": "boom", "error": error}
     if value == SKIPPED:
         return {**shared, "outcome": "skipped", "trial": trial, "reason": "there is no reference"}

@@ -322,8 +322,8 @@ def test_a_partial_run_says_so(tmp_path: Path) -> None:
     error = {
         "code": "x",
         "message": "It was stopped after 3 of 5 records.",
-        "mend": "",
-        "blame": "record",
+        "hint": "",
+        "source": "record",
         "retry": "no",
     }
     found = compared(tmp_path, same, same, candidate_manifest={"status": "partial", "error": error})

@@ -85,7 +85,7 @@ def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path)
     """
     fault = first_fault(checked(write_pack(tmp_path / "pack", start=start)), "hello")
     assert fault.message == "hello was answered with protocol.version: The kernel speaks protocol 1; the pack speaks 2."
-    assert fault.mend == "Upgrade evalsi."
+    assert fault.hint == "Upgrade evalsi."
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_plain_name_is_for_this_repositorys_own_packs(tmp_path: Path) -> None:
     pack = write_pack(tmp_path / "pack", name="core")
     (problem,) = read_manifest(pack)[1]
     assert problem.what == 'is "core", and plain names are those of Evals.si\'s own packs'
-    assert problem.mend == "Call it after its publisher, such as acme/core."
+    assert problem.hint == "Call it after its publisher, such as acme/core."
     assert read_manifest(pack, builtin=True)[1] == []
 
 
@@ -62,7 +62,7 @@ def test_a_pack_of_a_newer_protocol_asks_for_a_newer_kit(tmp_path: Path) -> None
     (pack / "plugin.toml").write_text(text, "utf-8")
     (fault,) = checked(pack).failed
     assert fault.message == "plugin.toml: protocol is 2, and this kit speaks 1."
-    assert "newer evalsi-conformance" in fault.mend
+    assert "newer evalsi-conformance" in fault.hint
 
 
 @pytest.mark.parametrize("text", [None, "manifest = ", b"\xff"])

@@ -32,7 +32,7 @@ def test_what_is_no_address_is_refused_with_an_example(written: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_address(written, "")
 
-    assert "http://localhost:8000/v1" in caught.value.mend
+    assert "http://localhost:8000/v1" in caught.value.hint
 
 
 @pytest.mark.parametrize("endpoint", ["/chat/completions", "/chat/completions/", "/embeddings", "/messages"])
@@ -40,7 +40,7 @@ def test_the_address_of_one_endpoint_is_refused(endpoint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_address(f"http://localhost:8000/v1{endpoint}", "")
 
-    assert endpoint.rstrip("/") in caught.value.mend
+    assert endpoint.rstrip("/") in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_seed_is_refused_before_any_call() -> None:
 
         assert error.error.code == "provider.unsupported"
         assert "does not take seed 7" in error.error.message
-        assert "evaluator" in error.error.mend
+        assert "evaluator" in error.error.hint
         assert server.calls == 0
 
 

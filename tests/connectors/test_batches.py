@@ -343,7 +343,7 @@ def test_a_server_without_batches_is_told_apart_from_one_that_fails() -> None:
         error = raised(server, OPENAI, "submit")
 
     assert error.error.code == "provider.unsupported"
-    assert "--judge-batch" in error.error.mend
+    assert "--judge-batch" in error.error.hint
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_the_deepest_cause_counts(fault: Exception, code: str, words: str) -> No
 
     assert error.error.code == code
     assert words in error.error.message
-    assert error.error.mend
+    assert error.error.hint
 
 
 def test_causes_that_lie_in_a_circle_end() -> None:
@@ -90,4 +90,4 @@ def test_a_variable_of_certificates_that_leads_nowhere_is_told(
     with pytest.raises(ConfigError) as caught:
         asyncio.run(run())
 
-    assert variable in caught.value.mend
+    assert variable in caught.value.hint

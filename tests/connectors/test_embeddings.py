@@ -128,21 +128,21 @@ def test_anthropic_has_none_and_says_whom_to_ask() -> None:
         embedded("http://localhost:1", ["one"], ANTHROPIC)
 
     assert caught.value.error.code == "provider.unsupported"
-    assert "openai-compatible" in caught.value.error.mend
+    assert "openai-compatible" in caught.value.error.hint
 
 
 def test_an_error_names_the_flags_of_the_model_that_makes_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
-    def mend(base_url: str) -> str:
+    def hint(base_url: str) -> str:
         with pytest.raises(ProviderError) as caught:
             embedded(base_url, ["one"], kind="embed")
-        return caught.value.error.mend
+        return caught.value.error.hint
 
     with Provider(faults=[faults.not_found(), faults.unauthorized()]) as server:
-        assert "(--embed-model)" in mend(server.base_url)
-        assert "--embed-api-key-env names the variable" in mend(server.base_url)
-    assert mend("http://localhost:1/v1").startswith("Check --embed-base-url, and that the server runs")
+        assert "(--embed-model)" in hint(server.base_url)
+        assert "--embed-api-key-env names the variable" in hint(server.base_url)
+    assert hint("http://localhost:1/v1").startswith("Check --embed-base-url, and that the server runs")
     for base_url in ("http://user:word@localhost:1/v1", "http://localhost:1/v1"):
         monkeypatch.delenv(KEY_VARIABLE, raising=False)
         with pytest.raises(ConfigError) as refused:
             embedded(base_url, ["one"], kind="embed")
-        assert "--embed-api-key-env" in refused.value.mend
+        assert "--embed-api-key-env" in refused.value.hint

@@ -54,15 +54,15 @@ TABLE: list[tuple[Fault, str, bool]] = [
 @pytest.mark.parametrize(
     ("fault", "code", "is_final"), TABLE, ids=lambda one: getattr(one, "code", None) or str(one)[:40]
 )
-def test_a_fault_is_an_error_with_its_code_and_a_mend(provider: str, fault: Fault, code: str, is_final: bool) -> None:
+def test_a_fault_is_an_error_with_its_code_and_a_hint(provider: str, fault: Fault, code: str, is_final: bool) -> None:
     with Provider(faults=[fault]) as server:
         error = failed(server, asked(), provider)
 
         assert error.error.code == code
         assert error.is_final == is_final
-        assert (error.error.blame, error.error.retry) == (ERROR_CODES[code].blame, ERROR_CODES[code].retry)
+        assert (error.error.source, error.error.retry) == (ERROR_CODES[code].source, ERROR_CODES[code].retry)
         assert url_of(server, provider) in error.error.message
-        assert error.error.mend
+        assert error.error.hint
         assert server.calls == 1
 
 
@@ -74,7 +74,7 @@ def test_a_server_that_goes_silent_ends_the_call_when_its_time_is_over(provider:
 
     assert error.error.code == "provider.timeout"
     assert "0.2 seconds" in error.error.message
-    assert "--judge-timeout" in error.error.mend
+    assert "--judge-timeout" in error.error.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -115,7 +115,7 @@ def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(provider: str) -
     assert error.error.code == "provider.tls"
     assert error.error.retry == "no"
     assert error.is_final
-    assert "SSL_CERT_FILE" in error.error.mend
+    assert "SSL_CERT_FILE" in error.error.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -137,7 +137,7 @@ def test_plain_http_behind_an_https_address_says_which_to_write(provider: str) -
 
     assert isinstance(error, ProviderError)
     assert error.error.code == "provider.tls"
-    assert "http://" in error.error.mend
+    assert "http://" in error.error.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -291,15 +291,15 @@ def test_a_call_that_is_cancelled_ends_as_cancelled_and_frees_its_turn(provider:
     assert second.text == "Still there?"
 
 
-def test_the_mend_for_an_unknown_address_knows_what_its_api_has_for_a_root() -> None:
+def test_the_hint_for_an_unknown_address_knows_what_its_api_has_for_a_root() -> None:
     with Provider() as server:
         (bare,) = calls(settings(server.root_url), asked())
         (doubled,) = calls(settings(server.base_url, ANTHROPIC), asked())
 
     assert isinstance(bare, ProviderError)
-    assert f"{server.root_url}/v1" in bare.error.mend
+    assert f"{server.root_url}/v1" in bare.error.hint
     assert isinstance(doubled, ProviderError)
-    assert 'Leave "/v1" out' in doubled.error.mend
+    assert 'Leave "/v1" out' in doubled.error.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -308,7 +308,7 @@ def test_an_unknown_model_is_told_by_its_name(provider: str) -> None:
         error = failed(server, asked(), provider, model="no-such-model")
 
     assert error.error.code == "provider.not_found"
-    assert "no-such-model" in error.error.message + error.error.mend
+    assert "no-such-model" in error.error.message + error.error.hint
     assert error.is_final
 
 
@@ -325,7 +325,7 @@ def test_a_request_that_is_too_long_says_what_to_shorten(provider: str, message:
         error = failed(server, asked(), provider)
 
         assert error.error.code == "provider.bad_request"
-        assert "--judge-max-tokens" in error.error.mend
+        assert "--judge-max-tokens" in error.error.hint
         assert server.calls == 1
 
 

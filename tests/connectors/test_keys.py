@@ -49,7 +49,7 @@ def test_a_variable_that_is_not_set_is_named(provider: str, monkeypatch: pytest.
 
     assert error.code == "config.no_key"
     assert KEY_VARIABLE in error.message
-    assert "none" in error.mend
+    assert "none" in error.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)
@@ -158,7 +158,7 @@ def test_a_password_in_the_address_is_refused_without_showing_it(provider: str) 
     error = refused(provider, base_url="https://me:a-secret-of-mine@host.example/v1")
 
     assert "a-secret-of-mine" not in str(error)
-    assert "--judge-api-key-env" in error.mend
+    assert "--judge-api-key-env" in error.hint
 
 
 @given(

@@ -138,7 +138,7 @@ def test_a_setting_that_the_model_does_not_take_is_an_error_that_names_its_flag(
         assert error.error.code == "provider.unsupported"
         assert error.error.retry == "no"
         assert f"{theirs} {value}" in error.error.message
-        assert ("seed" if field == "seed" else f"--judge-{field}") in error.error.mend
+        assert ("seed" if field == "seed" else f"--judge-{field}") in error.error.hint
         assert server.calls == 1
 
 

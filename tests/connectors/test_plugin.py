@@ -78,7 +78,7 @@ def test_without_anthropics_library_the_error_says_what_to_install(monkeypatch: 
     with pytest.raises(ConfigError) as caught:
         plugin.evalsi_connector(settings("http://localhost:1", ANTHROPIC))
 
-    assert "pip install 'evalsi-connectors[anthropic]'" in caught.value.mend
+    assert "pip install 'evalsi-connectors[anthropic]'" in caught.value.hint
 
 
 @pytest.mark.parametrize("provider", BOTH)

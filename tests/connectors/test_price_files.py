@@ -75,17 +75,17 @@ BAD: list[Any] = [
     ),
     pytest.param(GOOD + TIER + LESS + "inptu = 1", "line 8: " + FIRST + ".inptu is", "input", id="unknown part above"),
     pytest.param(GOOD + TIER + LESS + TIER + LESS, "line 8: " + SECOND + " must have tokens above 9", "", id="order"),
-    pytest.param("[models.x\ninput = 1", "not TOML", "Mend that place", id="no TOML"),
+    pytest.param("[models.x\ninput = 1", "not TOML", "Correct that place", id="no TOML"),
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "mend"), BAD)
-def test_a_bad_file_is_refused_with_the_line_and_what_to_do(tmp_path: Path, text: str, message: str, mend: str) -> None:
+@pytest.mark.parametrize(("text", "message", "hint"), BAD)
+def test_a_bad_file_is_refused_with_the_line_and_what_to_do(tmp_path: Path, text: str, message: str, hint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, text)
     assert "prices0.toml" in caught.value.message
     assert message in caught.value.message
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
 
 
 def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:

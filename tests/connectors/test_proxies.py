@@ -34,8 +34,8 @@ def test_a_proxy_that_is_not_there_is_named_and_its_password_is_not(
     error = failed_through(f"{scheme}://judge.invalid/v1", provider).error
     assert error.code == "provider.connection"
     assert "through the proxy http://127.0.0.1:1" in error.message
-    assert "HTTPS_PROXY" in error.mend
-    assert "judge.invalid in NO_PROXY" in error.mend
+    assert "HTTPS_PROXY" in error.hint
+    assert "judge.invalid in NO_PROXY" in error.hint
     assert "pa55word" not in f"{error}"
 
 
@@ -47,7 +47,7 @@ def test_a_proxy_that_wants_a_login_is_asked_once(provider: str, scheme: str, mo
         failure = failed_through(f"{scheme}://judge.invalid/v1", provider)
     assert (failure.error.code, failure.is_final) == ("provider.auth", True)
     assert "407" in failure.error.message
-    assert "http://USER:PASSWORD@HOST:PORT" in failure.error.mend
+    assert "http://USER:PASSWORD@HOST:PORT" in failure.error.hint
 
 
 @pytest.mark.parametrize("named", ["garbage::", "http://", "http://user:pa55word@host:port"])
@@ -58,7 +58,7 @@ def test_a_variable_that_holds_no_address_is_told_before_any_call(
     monkeypatch.setenv("HTTP_PROXY", named)
     with pytest.raises(ConfigError, match="is no address") as caught:
         made(settings("http://judge.invalid/v1", provider))
-    assert "HTTP_PROXY" in caught.value.mend
+    assert "HTTP_PROXY" in caught.value.hint
     assert "pa55word" not in str(caught.value)
 
 

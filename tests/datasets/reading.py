@@ -52,4 +52,4 @@ def fault_of(path: Path) -> tuple[str, str, list[Row]]:
     """What is wrong, without the folder of the file; what to do; the rows that came before."""
     reading = drain(open_source(path))
     assert reading.fault is not None, f"nothing was refused in {path.read_bytes()[:200]!r}"
-    return reading.fault.message.replace(f"{path.parent}/", ""), reading.fault.mend, reading.rows
+    return reading.fault.message.replace(f"{path.parent}/", ""), reading.fault.hint, reading.rows

@@ -125,15 +125,15 @@ def test_plain_text_named_as_an_archive_is_an_error(tmp_path: Path, compression:
     assert "off its name" in remedy
 
 
-@pytest.mark.parametrize(("compression", "mend"), [(".gz", "Add .gz"), (".zst", "Add .zst")])
-def test_an_archive_named_as_plain_text_is_named(tmp_path: Path, compression: str, mend: str) -> None:
+@pytest.mark.parametrize(("compression", "hint"), [(".gz", "Add .gz"), (".zst", "Add .zst")])
+def test_an_archive_named_as_plain_text_is_named(tmp_path: Path, compression: str, hint: str) -> None:
     path = tmp_path / "qa.jsonl"
     path.write_bytes(COMPRESS[compression](b'{"a": 1}\n'))
 
     told, remedy, _ = fault_of(path)
 
     assert "archive, by its first bytes" in told
-    assert remedy.startswith(mend)
+    assert remedy.startswith(hint)
 
 
 @pytest.mark.parametrize("compression", ["", *COMPRESS])

@@ -99,14 +99,14 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "message", "mend"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_told_with_its_line(qa: Path, text: str, message: str, mend: str) -> None:
+@pytest.mark.parametrize(("text", "message", "hint"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_told_with_its_line(qa: Path, text: str, message: str, hint: str) -> None:
     qa.write_bytes(text.encode())
 
     told, remedy, _ = fault_of(qa)
 
     assert message in told
-    assert mend in remedy
+    assert hint in remedy
 
 
 def test_the_rows_before_a_fault_come_first(qa: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_uri_names_repo_config_split_and_revision(uri: str, expected: DatasetU
 
 
 @pytest.mark.parametrize(
-    ("uri", "message", "mend"),
+    ("uri", "message", "hint"),
     [
         ("hf://", "names no dataset", "hf://org/name"),
         ("hf://?split=test", "names no dataset", "hf://org/name"),
@@ -58,12 +58,12 @@ def test_a_uri_names_repo_config_split_and_revision(uri: str, expected: DatasetU
         ("hf://name?split=a&split=b", "split is given twice", "once"),
     ],
 )
-def test_a_uri_that_is_off_is_refused_before_the_library_is_needed(uri: str, message: str, mend: str) -> None:
+def test_a_uri_that_is_off_is_refused_before_the_library_is_needed(uri: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         open_source(uri)
 
     assert message in caught.value.message
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
 
 
 def test_the_test_split_of_a_folder_is_read_unless_another_is_asked_for(folder: Path) -> None:
@@ -92,7 +92,7 @@ def test_an_unknown_split_or_config_is_an_error_that_says_which_there_are(
         open_source(f"hf://{folder}?{query}")
 
     assert message in caught.value.message
-    assert "?split=train" in caught.value.mend
+    assert "?split=train" in caught.value.hint
 
 
 def test_a_missing_folder_is_an_error() -> None:
@@ -107,18 +107,18 @@ def test_offline_an_unknown_repo_is_an_error_that_says_so() -> None:
         open_source("hf://no-such-org/no-such-name")
 
     assert caught.value.code == "dataset.unreachable"
-    assert caught.value.mend.startswith("Unset HF_HUB_OFFLINE")
+    assert caught.value.hint.startswith("Unset HF_HUB_OFFLINE")
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "mend"),
+    ("kind", "code", "hint"),
     [
         ("DatasetNotFoundError", "dataset.not_found", "log in"),
         ("ConnectionError", "dataset.unreachable", "HF_HUB_OFFLINE=1"),
         ("ValueError", "dataset.invalid", "?split=train"),
     ],
 )
-def test_what_the_hub_refuses_is_told_with_what_to_do(kind: str, code: str, mend: str) -> None:
+def test_what_the_hub_refuses_is_told_with_what_to_do(kind: str, code: str, hint: str) -> None:
     from datasets.exceptions import DatasetNotFoundError
 
     kinds: dict[str, type[Exception]] = {
@@ -131,7 +131,7 @@ def test_what_the_hub_refuses_is_told_with_what_to_do(kind: str, code: str, mend
     assert error.code == code
     assert error.message.startswith("hf://org/name")
     assert error.message.endswith("it is so.")
-    assert mend in error.mend
+    assert hint in error.hint
 
 
 def test_a_broken_file_in_a_folder_is_an_error_with_the_row_before_it(tmp_path: Path) -> None:
@@ -163,4 +163,4 @@ def test_without_the_library_the_error_says_what_to_install(folder: Path, monkey
     with pytest.raises(DatasetError) as caught:
         open_source(f"hf://{folder}")
 
-    assert caught.value.mend == "Install it: pip install 'evalsi[hf]'"
+    assert caught.value.hint == "Install it: pip install 'evalsi[hf]'"

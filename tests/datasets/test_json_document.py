@@ -99,15 +99,15 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "message", "mend"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_told_with_element_line_and_column(qa: Path, text: str, message: str, mend: str) -> None:
+@pytest.mark.parametrize(("text", "message", "hint"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_told_with_element_line_and_column(qa: Path, text: str, message: str, hint: str) -> None:
     qa.write_text(text)
 
     told, remedy, _ = fault_of(qa)
 
     assert told.startswith("qa.json")
     assert message in told
-    assert mend in remedy
+    assert hint in remedy
 
 
 def test_the_elements_before_a_fault_come_first(qa: Path) -> None:

@@ -59,11 +59,11 @@ def test_a_name_that_stands_twice_in_a_record_is_refused_near_the_beginning(
     path = tmp_path / name
     path.write_text("\n".join(rows) if name == "qa.jsonl" else f"[{', '.join(rows)}]")
 
-    message, mend, came = fault_of(path)
+    message, hint, came = fault_of(path)
 
     assert f"{before + 1}" in message
     assert message.endswith(': "output" stands twice in one object.')
-    assert mend == "Keep the one that is meant."
+    assert hint == "Keep the one that is meant."
     assert len(came) == before
 
 
@@ -137,9 +137,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("line", "message", "mend"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(("line", "message", "hint"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_told_with_line_and_column_after_the_rows_before_it(
-    qa: Path, line: str, message: str, mend: str
+    qa: Path, line: str, message: str, hint: str
 ) -> None:
     qa.write_bytes(b'{"id": "before"}\n' + line.encode() + b'{"id": "after"}\n')
 
@@ -147,7 +147,7 @@ def test_a_fault_is_told_with_line_and_column_after_the_rows_before_it(
 
     assert message in told
     assert told.startswith("qa.jsonl, line 2")
-    assert mend in remedy
+    assert hint in remedy
     assert before == [{"id": "before"}]
 
 

@@ -58,7 +58,7 @@ def test_a_file_uri_without_an_absolute_path_is_refused() -> None:
     with pytest.raises(UsageError, match="does not hold an absolute path") as caught:
         opened("file://qa.jsonl")
 
-    assert "file:///" in caught.value.mend
+    assert "file:///" in caught.value.hint
 
 
 def test_another_scheme_is_another_extensions() -> None:
@@ -70,7 +70,7 @@ def test_a_missing_file_is_refused_when_it_is_opened_with_the_nearest_name(qa: P
         opened(qa.with_name("aq.jsonl"))
 
     assert caught.value.message == f"There is no file {qa.with_name('aq.jsonl')}."
-    assert "qa.jsonl" in caught.value.mend
+    assert "qa.jsonl" in caught.value.hint
     assert caught.value.code == "dataset.not_found"
 
 
@@ -90,7 +90,7 @@ def test_a_path_that_leads_nowhere_is_refused_when_it_is_opened(qa: Path, path: 
         opened(qa.parent / path)
 
     assert caught.value.message.endswith(message)
-    assert caught.value.mend.startswith("Check the path")
+    assert caught.value.hint.startswith("Check the path")
 
 
 @pytest.mark.parametrize("uri", ["file:///data/a%00b.jsonl", "\ud800.jsonl"])
@@ -123,7 +123,7 @@ def test_a_folder_is_refused_when_it_is_opened(tmp_path: Path, name: str) -> Non
     with pytest.raises(DatasetError, match=rf"{name} is a folder, not a file\.") as caught:
         opened(folder)
 
-    assert "hf://" in caught.value.mend
+    assert "hf://" in caught.value.hint
 
 
 # Nothing is closed to root, so that the tests of a container open it as somebody else.
@@ -171,7 +171,7 @@ def test_a_name_that_says_no_format_is_refused_with_those_there_are(tmp_path: Pa
     with pytest.raises(DatasetError, match=r"does not say what it holds") as caught:
         opened(f"file://{path}")
 
-    assert ".jsonl, .ndjson, .json, .csv, .tsv, .parquet" in caught.value.mend
+    assert ".jsonl, .ndjson, .json, .csv, .tsv, .parquet" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["pipe.jsonl", "pipe"])

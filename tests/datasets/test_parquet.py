@@ -110,16 +110,16 @@ REFUSED: dict[str, tuple[list[Any], pa.DataType | None, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("values", "kind", "message", "mend"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("values", "kind", "message", "hint"), REFUSED.values(), ids=REFUSED)
 def test_what_json_cannot_carry_is_an_error_that_names_the_column(
-    qa: Path, values: list[Any], kind: pa.DataType | None, message: str, mend: str
+    qa: Path, values: list[Any], kind: pa.DataType | None, message: str, hint: str
 ) -> None:
     pq.write_table(pa.table({"x": pa.array(values, kind)}), qa)
 
     told, remedy, _ = fault_of(qa)
 
     assert message in told
-    assert mend in remedy
+    assert hint in remedy
 
 
 YEAR_10000_S = 253_402_300_800
@@ -210,4 +210,4 @@ def test_without_pyarrow_the_error_says_what_to_install(qa: Path, monkeypatch: p
 
     assert caught.value.code == "dataset.missing_extra"
     assert caught.value.message == "Reading Parquet needs pyarrow, which is not installed."
-    assert caught.value.mend == "Install it: pip install 'evalsi[parquet]'"
+    assert caught.value.hint == "Install it: pip install 'evalsi[parquet]'"

@@ -46,8 +46,8 @@ def test_a_file_that_has_changed_is_refused_before_anything_is_read(qa: Path) ->
 def test_an_address_without_a_digest_says_which_it_would_be(qa: Path) -> None:
     with pytest.raises(UsageError) as caught:
         open_source(f"snapshot://{qa}")
-    assert caught.value.mend == f"Write snapshot://{qa}?sha256={DIGEST}"
-    assert len(read(caught.value.mend.removeprefix("Write ")).rows) == 1
+    assert caught.value.hint == f"Write snapshot://{qa}?sha256={DIGEST}"
+    assert len(read(caught.value.hint.removeprefix("Write ")).rows) == 1
 
 
 @pytest.mark.parametrize(

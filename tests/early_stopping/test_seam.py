@@ -41,7 +41,7 @@ def test_a_run_that_shall_stop_early_is_refused_without_the_extension_before_any
         executed(tmp_path, without="early-stopping")
 
     assert caught.value.code == "config.no_extension"
-    assert caught.value.mend == "Install it: pip install 'evalsi-early-stopping'"
+    assert caught.value.hint == "Install it: pip install 'evalsi-early-stopping'"
     assert (vendor.calls, (tmp_path / ".evalsi").exists()) == (0, False)
 
 

@@ -63,4 +63,4 @@ def test_what_a_pack_needs_from_outside_it_asks_of_the_kernel_which_says_what_is
     [result] = evalsi.evaluate([{"output": "a"}], [asks], quiet=True).results
     assert result["outcome"] == "error"
     assert result["error"]["code"] == "capability.not_bound"
-    assert result["error"]["mend"]
+    assert result["error"]["hint"]

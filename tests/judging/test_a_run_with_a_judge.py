@@ -129,7 +129,7 @@ def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
         assert provider.calls == 2
         assert "9" in provider.requests[1].prompt
         judged(provider, rows("one"))
-        assert provider.calls == 2, "the mended reply is kept"
+        assert provider.calls == 2, "the repaired reply is kept"
     (summary,) = result.summaries
     assert (summary.n, summary.mean) == (1, 4.0)
 
@@ -303,7 +303,7 @@ def test_a_missing_key_says_which_variable_before_any_work() -> None:
 def test_an_evaluator_that_asks_a_judge_needs_one_to_be_named() -> None:
     with pytest.raises(EvalsiError, match="graded asks a judge, and none is named") as caught:
         evalsi.evaluate(rows("one"), [graded], quiet=True)
-    assert "judge=" in caught.value.mend
+    assert "judge=" in caught.value.hint
 
 
 def test_a_function_that_asks_without_saying_so_gets_an_error_and_no_score() -> None:

@@ -102,7 +102,7 @@ def test_a_reply_that_does_not_fit_is_asked_for_once_more_in_a_batch_of_its_own(
         assert batches_made(server) == 2
         assert "9" in server.rows[1].prompt
         run(server, rows(1), provider)
-        assert batches_made(server) == 2, "the mended reply is kept"
+        assert batches_made(server) == 2, "the repaired reply is kept"
     assert scores(result) == {"1": 4}
     assert on_file() == []
 
@@ -236,7 +236,7 @@ def test_a_server_without_batches_is_told_before_any_work(provider: str) -> None
         with pytest.raises(ConfigError, match="There are no batches") as caught:
             run(server, rows(*FIVE), provider)
         assert len(server.requests) == 1
-    assert caught.value.mend == "Leave out --judge-batch."
+    assert caught.value.hint == "Leave out --judge-batch."
 
 
 def test_a_connector_without_batches_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def skipped(reason: str = "record has no reference") -> Outcome:
 
 
 def failed(message: str = "it broke") -> Outcome:
-    return "error", {"code": "pack.failed", "message": message, "mend": "", "blame": "pack", "retry": "no"}
+    return "error", {"code": "pack.failed", "message": message, "hint": "", "source": "pack", "retry": "no"}
 
 
 def chunk(rows: Sequence[dict[str, Any]], *columns: Sequence[Outcome | None]) -> Chunk:

@@ -77,7 +77,7 @@ def test_each_doc_comes_once_by_the_first_filter_or_by_the_one_that_is_named() -
     assert {row["metadata"]["lm_eval"]["filter"] for row in last} == {"last"}
     with pytest.raises(DatasetError, match="no sample is of the filter 'other'") as caught:
         rows_of("samples_local_gen.jsonl", "?filter=other")
-    assert "last, strict" in caught.value.mend
+    assert "last, strict" in caught.value.hint
 
 
 def test_a_chat_prompt_becomes_its_messages_and_the_date_is_no_part_of_the_task() -> None:

@@ -63,7 +63,7 @@ def test_a_log_without_samples_has_no_rows(tmp_path: Path) -> None:
 
 FAULTS = {
     "a fault": (
-        printing(2, "{'fault': {'message': 'sample 3 is torn.', 'mend': 'Copy it.'}}"),
+        printing(2, "{'fault': {'message': 'sample 3 is torn.', 'hint': 'Copy it.'}}"),
         "sample 3 is torn",
         "Copy",
     ),
@@ -80,12 +80,12 @@ FAULTS = {
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_what_is_not_read_to_its_end_is_an_error_after_the_rows_that_came(kind: str, tmp_path: Path) -> None:
-    code, message, mend = FAULTS[kind]
+    code, message, hint = FAULTS[kind]
     rows = source(tmp_path, code)
     came: list[str] = []
     with pytest.raises(DatasetError, match=message) as caught:
         came.extend(row["id"] for chunk in rows.chunks() for _, row in chunk)
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
     assert came[:2] == (["0", "1"] if code.startswith("\nimport") else [])
     assert rows.sha256() is None
 
@@ -172,7 +172,7 @@ def test_the_scheme_and_the_end_of_a_name_open_a_log(tmp_path: Path, monkeypatch
 def test_a_log_that_is_not_there_is_an_error_that_shows_how_to_write_the_path(uri: str) -> None:
     with pytest.raises(DatasetError, match="There is no log") as caught:
         open_source(uri, default_extensions())
-    assert "inspect:///folder/log.eval" in caught.value.mend
+    assert "inspect:///folder/log.eval" in caught.value.hint
 
 
 def test_without_the_adapter_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_another_order_of_the_chunks_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1])
-def test_a_judge_that_counts_wrong_is_asked_to_mend_it_and_then_an_error(missing: int) -> None:
+def test_a_judge_that_counts_wrong_is_asked_to_hint_it_and_then_an_error(missing: int) -> None:
     def miscounting(request: Request) -> Any:
         answer = reader(request)
         if "statement_1" in answer:
@@ -111,7 +111,7 @@ def test_a_judge_that_counts_wrong_is_asked_to_mend_it_and_then_an_error(missing
 
     with Provider(miscounting) as provider:
         result = judged(provider, "faithfulness", data=RECORDS[:1])
-        assert provider.calls == 3  # The claims, the verdicts, and one try to mend them.
+        assert provider.calls == 3  # The claims, the verdicts, and one try to correct them.
     (outcome,) = result.results
     assert outcome["outcome"] == "error"
     assert outcome["error"]["code"] == "judge.unparsable"

@@ -22,8 +22,8 @@ UNREAD = {"none": "The output has no number", "cannot be read": "The last number
 def test_the_table_of_evaluators_is_that_of_the_manifest(name: str) -> None:
     readme = (PACKS / name / "README.md").read_text("utf-8")
     tables = tomllib.loads((PACKS / name / "plugin.toml").read_text("utf-8"))
-    mend = "The README is stale. Run: python tests/packs/readme_tables.py --write"
-    assert with_table(readme, tables) == readme, mend
+    hint = "The README is stale. Run: python tests/packs/readme_tables.py --write"
+    assert with_table(readme, tables) == readme, hint
 
 
 def test_every_number_that_the_readme_reads_is_read_so() -> None:

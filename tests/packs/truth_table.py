@@ -38,7 +38,7 @@ def case(id: str, verdicts: dict[str, Verdict], **record: Any) -> Case:
     return Case(id, record, verdicts)
 
 
-EMPTY_REFERENCE = "error: every reference of this record is empty; mend the data"
+EMPTY_REFERENCE = "error: every reference of this record is empty; correct the data"
 
 CASES = [
     case(
@@ -144,8 +144,8 @@ CASES = [
         {
             "contains": EMPTY_REFERENCE,
             "fuzzy-match": EMPTY_REFERENCE,
-            "rouge": "error: no reference holds a word; mend the references of this record",
-            "token-f1": "error: no reference holds a letter or a digit; mend the references of this record",
+            "rouge": "error: no reference holds a word; correct the references of this record",
+            "token-f1": "error: no reference holds a letter or a digit; correct the references of this record",
             "bleu": 0.0,
             "contains-gate": False,
         },

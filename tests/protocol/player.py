@@ -110,10 +110,10 @@ def _event(frame: Frame, step: dict[str, Any]) -> Event:
 
 def _assert_same_error(sent: Frame, scripted: list[Any]) -> None:
     assert sent[:3] == tuple(scripted[:3])
-    for key in ("code", "blame", "retry"):
+    for key in ("code", "source", "retry"):
         assert sent.body[key] == scripted[3][key]
     assert sent.body["message"]
-    assert sent.body["mend"]
+    assert sent.body["hint"]
 
 
 def _frames(data: bytes) -> Iterator[Frame]:

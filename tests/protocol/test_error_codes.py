@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalsi_protocol.error_codes import ERROR_CODES, FAMILIES, ErrorCode, main, page
-from evalsi_protocol.errors import BLAMES, RETRIES
+from evalsi_protocol.errors import RETRIES, SOURCES
 from evalsi_protocol.methods import KERNEL_REQUESTS, PACK_REQUESTS
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ path = "output.json"
 @pytest.mark.parametrize("code", ERROR_CODES.values(), ids=lambda one: one.code)
 def test_a_registered_code_is_well_formed(code: ErrorCode) -> None:
     assert CODE.fullmatch(code.code)
-    assert code.blame in BLAMES
+    assert code.source in SOURCES
     assert code.retry in RETRIES
     assert code.meaning.endswith(".")
 

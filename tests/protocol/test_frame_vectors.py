@@ -42,7 +42,7 @@ def test_a_bad_vector_is_a_violation_as_soon_as_its_last_byte_is_there(vector: d
     with pytest.raises(Violation) as caught:
         list(reader.feed(data[-1:]))
     assert caught.value.error.code == vector["code"]
-    assert caught.value.error.mend
+    assert caught.value.error.hint
 
 
 @pytest.mark.parametrize("vector", vectors.frames("bad"), ids=name_of)

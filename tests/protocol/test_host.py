@@ -84,7 +84,7 @@ def test_a_request_that_cannot_be_done_is_answered_with_why() -> None:
             answer = kernel.ask(method, body)
             assert code_of(answer) == code, (method, body)
             assert isinstance(answer, WireError)
-            assert answer.mend
+            assert answer.hint
         assert kernel.score(texts("please"))[0] == {"outcomes": {"scored": 1}}
 
 
@@ -134,7 +134,7 @@ def test_what_an_evaluator_does_wrong_costs_its_record_only() -> None:
                 outcome, payload = outcomes[index]
                 assert outcome == "error", output
                 assert payload["code"] in ("pack.evaluator_raised", "pack.bad_score", "protocol.unencodable")
-                assert payload["blame"] == "pack"
+                assert payload["source"] == "pack"
             assert "faulty" in outcomes[0][1]["message"]
             assert "SystemExit: 3" in outcomes[0][1]["message"]
             assert "ValueError: odd \\ud800 text" in outcomes[1][1]["message"]

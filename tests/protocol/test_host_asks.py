@@ -58,7 +58,7 @@ def test_an_ask_can_fail_be_given_up_and_be_refused_without_harm() -> None:
         kernel.send()
         assert kernel.wait_for(request_id) == {"outcomes": {"error": 3}}
         errors = {index: payload for _, index, _, payload in kernel.items[request_id]}
-        assert (errors[0]["code"], errors[0]["blame"]) == ("capability.not_bound", "config")
+        assert (errors[0]["code"], errors[0]["source"]) == ("capability.not_bound", "config")
         assert "TimeoutError" in errors[1]["message"]
         assert errors[2]["code"] == "protocol.unencodable"
         assert kernel.score([])[0] == {"outcomes": {}}

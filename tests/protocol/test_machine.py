@@ -32,7 +32,7 @@ def test_a_frame_longer_than_the_peer_takes_is_refused_before_a_byte_is_sent() -
     with pytest.raises(LocalMisuse) as caught:
         kernel.request("score", {"records": ["x" * MIN_FRAME_BYTES]})
     assert caught.value.error.code == "protocol.too_large"
-    assert caught.value.error.blame == "record"
+    assert caught.value.error.source == "record"
     assert kernel.data_to_send() == b""
     assert kernel.open_requests == ()
     # Neither an id nor a credit is lost.
@@ -82,7 +82,7 @@ def test_an_error_can_always_be_sent_however_long_and_odd_its_texts_are() -> Non
     (event,) = kernel.receive(pack_end.data_to_send())
     assert isinstance(event, ErrorReceived)
     assert event.error.message.startswith("\\ud800")
-    assert len(event.error.mend) == MAX_ERROR_CHARS
+    assert len(event.error.hint) == MAX_ERROR_CHARS
 
 
 @pytest.mark.spec("VAL-2", "VAL-7", "LIM-5")
@@ -161,7 +161,7 @@ def test_the_end_names_the_requests_that_nobody_will_answer() -> None:
     assert isinstance(ended, SessionEnded)
     assert ended.open_requests == asked
     assert ended.error is not None
-    assert (ended.error.blame, ended.error.retry) == ("pack", "same")
+    assert (ended.error.source, ended.error.retry) == ("pack", "same")
     assert kernel.state is State.ENDED
 
 
@@ -169,7 +169,7 @@ def test_a_kernel_that_goes_away_is_not_blamed_on_the_pack() -> None:
     (ended,) = greeted("pack").receive_eof()
     assert isinstance(ended, SessionEnded)
     assert ended.error is not None
-    assert ended.error.blame == "kernel"
+    assert ended.error.source == "kernel"
 
 
 def test_events_may_be_told_while_the_session_closes() -> None:

@@ -79,9 +79,9 @@ def test_a_value_that_leaves_no_room_for_the_envelope_is_too_deep(make: Any) -> 
 
 
 @pytest.mark.spec("ERR-2", "ERR-3")
-@given(body=st.dictionaries(st.sampled_from(["code", "message", "mend", "blame", "retry", "more"]), JSON))
+@given(body=st.dictionaries(st.sampled_from(["code", "message", "hint", "source", "retry", "more"]), JSON))
 def test_an_error_reads_whatever_its_fields_are_and_then_travels_unchanged(body: dict[str, Any]) -> None:
     error = WireError.from_body(body)
     assert WireError.from_body(error.to_body()).code == error.code
     assert {type(value) for value in error.to_body().values()} == {str}
-    assert str(error) == f"{error.message} {error.mend}".strip()
+    assert str(error) == f"{error.message} {error.hint}".strip()

@@ -97,7 +97,7 @@ def rate_limited(retry_after_s: float | None = None, *, as_date: bool = False) -
 
 
 def quota_exhausted(code: str = "insufficient_quota") -> Status:
-    """429 that no waiting mends; OpenAI also says `credit_balance_exhausted` or `project_spend_limit_exceeded`."""
+    """429 that no waiting hints; OpenAI also says `credit_balance_exhausted` or `project_spend_limit_exceeded`."""
     return Status(429, "The quota of this account is used up.", code, kind="insufficient_quota")
 
 

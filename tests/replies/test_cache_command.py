@@ -188,7 +188,7 @@ def test_a_damaged_file_is_an_error_that_leaves_it_where_it_is(words: list[str],
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_newer_or_foreign_file_is_an_error_with_a_mend(words: list[str], path: Path) -> None:
+def test_a_newer_or_foreign_file_is_an_error_with_a_hint(words: list[str], path: Path) -> None:
     sql(fill(path, [1]), "PRAGMA user_version = 9")
     done = cache(path, *words)
     assert (done.code, done.out) == (1, "")
@@ -200,7 +200,7 @@ def test_a_newer_or_foreign_file_is_an_error_with_a_mend(words: list[str], path:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_file_that_cannot_be_looked_at_is_an_error_with_a_mend(words: list[str], path: Path) -> None:
+def test_a_file_that_cannot_be_looked_at_is_an_error_with_a_hint(words: list[str], path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.symlink_to(path)
     done = cache(path, *words)

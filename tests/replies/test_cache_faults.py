@@ -131,7 +131,7 @@ async def work():
         assert await cache.get(key(0).digest) == reply(0)
         await asyncio.sleep(0)
     await cache.close()
-    print(cache.fault.code, cache.fault.mend)
+    print(cache.fault.code, cache.fault.hint)
     again = ReplyCache(path, print)
     assert await again.get(key(0).digest) == reply(0)
     await again.close()

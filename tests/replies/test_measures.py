@@ -26,7 +26,7 @@ def test_what_is_no_span_is_wrong_usage_and_named(text: str) -> None:
     with pytest.raises(UsageError, match="--older-than is") as caught:
         parse_span_s("--older-than", text)
     assert repr(text) in caught.value.message
-    assert "30d" in caught.value.mend
+    assert "30d" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ TRIAL_FLIPS = 7
 JUDGE_ERROR = {
     "code": "judge.invalid",
     "message": "The judge's reply is no verdict: it has no score.",
-    "mend": "Look at the raw reply.",
-    "blame": "judge",
+    "hint": "Look at the raw reply.",
+    "source": "judge",
     "retry": "no",
 }
 

@@ -92,7 +92,7 @@ def test_what_is_no_such_object_is_refused_in_a_sentence(tmp_path: Path, text: s
     path.write_text(text)
     with pytest.raises(ConfigError, match=said) as raised:
         read(path)
-    assert raised.value.mend
+    assert raised.value.hint
 
 
 def test_bytes_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:

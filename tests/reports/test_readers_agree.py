@@ -51,7 +51,7 @@ def text(folder: Path) -> str:
 
 
 def found(folder: Path, text: str) -> list[int | str]:
-    """How many elements each reader finds; "refused" of one that refuses the file with a mend."""
+    """How many elements each reader finds; "refused" of one that refuses the file with a hint."""
     path = folder / "file.json"
     path.write_text(text, "utf-8", newline="")
     answers: list[int | str] = []
@@ -59,7 +59,7 @@ def found(folder: Path, text: str) -> list[int | str]:
         try:
             answers.append(read(path))
         except ConfigError as error:
-            answers.append("refused" if error.mend else error.message)
+            answers.append("refused" if error.hint else error.message)
     return answers
 
 

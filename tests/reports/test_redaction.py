@@ -46,8 +46,8 @@ def marked() -> dict[str, Any]:
     error = {
         "code": "pack.evaluator_raised",
         "message": f"raised {QUOTE}",
-        "mend": QUOTE,
-        "blame": "pack",
+        "hint": QUOTE,
+        "source": "pack",
         "retry": "no",
     }
     for place, record in enumerate(whole["records"]):

@@ -47,7 +47,7 @@ def nasty(size: int = 20) -> dict[str, Any]:
         if "reason" in result:
             result["reason"] = NASTY
         if "error" in result:
-            result["error"] = result["error"] | {"message": NASTY, "mend": NASTY, "code": NASTY}
+            result["error"] = result["error"] | {"message": NASTY, "hint": NASTY, "code": NASTY}
     for summary in whole["summaries"]:
         summary |= {"metric": names[summary["metric"]], "evaluator": names[summary["evaluator"]], "unit": NASTY}
     for reply in whole["judge_replies"]:

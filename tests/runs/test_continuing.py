@@ -125,7 +125,7 @@ def test_what_has_changed_since_is_named_and_fresh_begins_anew(
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(ConfigError, match=re.escape(told)) as caught:
         executed(tmp_path)
-    assert "--fresh" in str(caught.value.mend)
+    assert "--fresh" in str(caught.value.hint)
     assert vendor.calls == before
     assert executed(tmp_path, fresh=True).run_id == "run-2"
     assert results(tmp_path, "run-2")["manifest"]["status"] == "complete"

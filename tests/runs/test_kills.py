@@ -93,7 +93,7 @@ def check_folder(folder: Path) -> None:
     """What a killed process was writing is put in order by the next that opens the run, and all of it is there."""
     run = RunFolder(folder / ".evalsi" / "runs" / "run-1")
     log = EventLog(run.events)
-    History(run, Progress(log, COUNT)).mend()
+    History(run, Progress(log, COUNT)).hint()
     log.close()
     assert {path.name for path in run.path.iterdir()} == {"events", "lock", "results.json", "run.json"}
     summary = json.loads((run.path / "run.json").read_text())

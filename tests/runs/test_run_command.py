@@ -174,7 +174,7 @@ def test_a_condition_without_an_answer_is_an_error_that_names_it(tmp_path: Path,
     error = results(tmp_path)["results"][0]["error"]
     assert error["code"] == "config.condition"
     assert "its condition `record.metadata.kin == 1` has no answer: " in error["message"]
-    assert "has(record.metadata.key)" in error["mend"]
+    assert "has(record.metadata.key)" in error["hint"]
 
 
 def test_slices_are_summed_up_apart_and_gated_apart(tmp_path: Path, vendor: Provider) -> None:

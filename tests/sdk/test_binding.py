@@ -241,7 +241,7 @@ def test_e13_without_a_type_an_argument_gets_the_plain_value() -> None:
 def test_e13_a_value_of_another_type_is_an_error_of_the_record(annotation: Any, output: Any) -> None:
     found = score(taking(annotation), Record(output=output))
     assert found.error is not None
-    assert (found.error.code, found.error.blame) == ("record.field", "record")
+    assert (found.error.code, found.error.source) == ("record.field", "record")
 
 
 @pytest.mark.parametrize(

@@ -110,18 +110,18 @@ def test_what_a_reply_does_not_say_is_unknown() -> None:
 
 
 def test_the_error_of_one_question_stands_in_its_place() -> None:
-    refused = {"error": {"code": "judge.refused", "message": "No.", "mend": "", "blame": "judge", "retry": "no"}}
+    refused = {"error": {"code": "judge.refused", "message": "No.", "hint": "", "source": "judge", "retry": "no"}}
     first, second = replies_of({"replies": [{"value": 1, "text": "1"}, refused]}, 2)
     assert isinstance(first, JudgeReply)
     assert isinstance(second, AskError)
-    assert (second.error.code, second.error.blame, str(second)) == ("judge.refused", "judge", "No.")
+    assert (second.error.code, second.error.source, str(second)) == ("judge.refused", "judge", "No.")
 
 
 @pytest.mark.parametrize("body", [{}, {"replies": []}, {"replies": [{}, {}]}, {"replies": "xy"}], ids=str)
 def test_a_kernel_that_answers_another_number_of_questions_is_told_so(body: dict[str, Any]) -> None:
     with pytest.raises(AskError, match="1 questions did not get 1 replies") as caught:
         replies_of(body, 1)
-    assert (caught.value.error.code, caught.value.error.blame) == ("protocol.body", "kernel")
+    assert (caught.value.error.code, caught.value.error.source) == ("protocol.body", "kernel")
 
 
 # -- the context ------------------------------------------------------------------------------------------------------

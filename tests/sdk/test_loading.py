@@ -170,13 +170,13 @@ def test_a_file_that_is_missing_or_a_folder_or_no_python_is_refused(write: Write
 
 def test_a_syntax_error_is_told_with_file_and_line(write: Write) -> None:
     path = write("broken.py", HEAD + "def polite(:\n    pass\n")
-    assert refusal(lambda: from_file(path)) == "broken.py, line 3: invalid syntax. Mend that line."
+    assert refusal(lambda: from_file(path)) == "broken.py, line 3: invalid syntax. Correct that line."
 
 
 def test_a_syntax_error_in_what_a_file_imports_is_told_with_that_file(write: Write) -> None:
     write("broken_part.py", "x = 1\n  y = 2\n")
     path = write("sound.py", HEAD + "import broken_part\n")
-    assert refusal(lambda: from_file(path)) == "broken_part.py, line 2: unexpected indent. Mend that line."
+    assert refusal(lambda: from_file(path)) == "broken_part.py, line 2: unexpected indent. Correct that line."
 
 
 def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
@@ -190,17 +190,17 @@ def test_an_exception_at_import_is_told_with_the_author_s_line_even_when_it_come
     path = write("raises.py", HEAD + "import json\njson.loads('x')\n")
     message = refusal(lambda: from_file(path))
     assert message.startswith("raises.py cannot be imported: raises.py, line 4: JSONDecodeError: Expecting value")
-    assert message.endswith(". Mend that line.")
+    assert message.endswith(". Correct that line.")
 
 
 def test_an_exception_in_a_module_of_a_package_is_told_with_that_module(write: Write) -> None:
     write("deep_pack/__init__.py", "from deep_pack import inner\n")
     write("deep_pack/inner.py", "\n\nraise RuntimeError('no luck')\n")
     assert refusal(lambda: from_module("deep_pack")) == (
-        "The module 'deep_pack' cannot be imported: inner.py, line 3: RuntimeError: no luck. Mend that line."
+        "The module 'deep_pack' cannot be imported: inner.py, line 3: RuntimeError: no luck. Correct that line."
     )
     write("flat_pack/__init__.py", "raise KeyError\n")
-    assert "flat_pack/__init__.py, line 1: KeyError. Mend" in refusal(lambda: from_module("flat_pack"))
+    assert "flat_pack/__init__.py, line 1: KeyError. Correct" in refusal(lambda: from_module("flat_pack"))
 
 
 def test_an_evaluator_that_cannot_be_one_is_told_with_its_line(write: Write) -> None:
@@ -211,9 +211,9 @@ def test_an_evaluator_that_cannot_be_one_is_told_with_its_line(write: Write) -> 
 
 
 def test_a_file_that_failed_can_be_mended_and_loaded_again(write: Write) -> None:
-    refusal(lambda: from_file(write("mended.py", "raise ValueError\n")))
-    assert "mended" not in sys.modules
-    assert list(from_file(write("mended.py", POLITE))) == ["acme/polite"]
+    refusal(lambda: from_file(write("repaired.py", "raise ValueError\n")))
+    assert "repaired" not in sys.modules
+    assert list(from_file(write("repaired.py", POLITE))) == ["acme/polite"]
 
 
 def test_a_file_without_an_evaluator_says_how_to_make_one(write: Write) -> None:

@@ -201,7 +201,7 @@ def test_without_a_file_the_tables_are_printed(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == HEAD
 
 
-def test_a_manifest_that_differs_from_its_code_names_the_evaluator_and_the_mend(tmp_path: Path) -> None:
+def test_a_manifest_that_differs_from_its_code_names_the_evaluator_and_the_hint(tmp_path: Path) -> None:
     path = manifest_in(tmp_path)
     run("acme_tone", "--write", "plugin.toml", folder=tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace('version = "1"', 'version = "2"'), encoding="utf-8")

@@ -64,7 +64,7 @@ def test_a_result_of_another_kind_than_the_code_says_is_an_error(annotation: Any
     assert outcome.error.code == "pack.bad_score"
     assert outcome.error.message.startswith("judged: The evaluator says that it returns ")
     assert told in outcome.error.message
-    assert outcome.error.mend.startswith("Return what the function says that it returns")
+    assert outcome.error.hint.startswith("Return what the function says that it returns")
 
 
 @pytest.mark.parametrize(

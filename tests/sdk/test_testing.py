@@ -270,7 +270,7 @@ def test_half_of_a_surrogate_pair_costs_its_record_and_not_the_session(where: st
     before, hit, after = run_pack([escaped], "escaped", [NO, PLEASE, NO]).outcomes
     assert (before.kind, hit.kind, after.kind) == ("scored", "error", "scored")
     assert hit.error is not None
-    assert hit.error.blame == "pack"
+    assert hit.error.source == "pack"
     assert "surrogates not allowed" in hit.error.message
 
 
@@ -341,7 +341,7 @@ def test_a_pack_that_hangs_ends_the_test_in_time() -> None:
     def hangs(record: Record) -> bool:
         return release.wait(timeout=30)
 
-    with pytest.raises(TimeoutError, match=r"did not answer within 0.05 s. Mend it, or give a longer timeout_s"):
+    with pytest.raises(TimeoutError, match=r"did not answer within 0.05 s. Correct it, or give a longer timeout_s"):
         run_pack([hangs], "hangs", [NO], timeout_s=0.05)
     release.set()
 

@@ -148,7 +148,7 @@ def test_a_failure_of_the_judge_is_the_error_of_the_record(raised: bool) -> None
     assert outcome == run_pack([graded], "graded", [RECORD], judge=judge).outcomes[0]
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.message) == ("judge.refused", "Not this one.")
-    assert (outcome.error.blame, outcome.error.retry) == ("judge", "no")
+    assert (outcome.error.source, outcome.error.retry) == ("judge", "no")
 
 
 def test_a_failure_has_a_code_of_the_registry() -> None:
@@ -228,8 +228,8 @@ def test_what_is_not_bound_names_the_argument_that_binds_it() -> None:
     judged, embedded = Bench().score(graded, RECORD).error, Bench().score(embeds, RECORD).error
     assert judged is not None
     assert embedded is not None
-    assert (judged.code, judged.mend) == ("capability.not_bound", "Use Bench(judge=…).")
-    assert (embedded.code, embedded.mend) == ("capability.not_bound", "Use Bench(embed=…).")
+    assert (judged.code, judged.hint) == ("capability.not_bound", "Use Bench(judge=…).")
+    assert (embedded.code, embedded.hint) == ("capability.not_bound", "Use Bench(embed=…).")
 
 
 def test_an_evaluator_of_dataset_scope_may_ask_while_it_observes() -> None:

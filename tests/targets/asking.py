@@ -24,7 +24,7 @@ MOST_TRIES = 20
 def problems(kind: str, **options: Any) -> list[str]:
     """What the spec's reader says of a target's keys, each as its place and what is wrong there."""
     found = problems_of(target_options(kind, EXTENSIONS), options, "spec.target")
-    return [f"{one.at} {one.what}. {one.mend}".strip() for one in found]
+    return [f"{one.at} {one.what}. {one.hint}".strip() for one in found]
 
 
 @asynccontextmanager

@@ -226,7 +226,7 @@ def test_one_that_writes_nothing_but_garbage_stops_the_run(tmp_path: Path, lines
 
     made = with_target("command", tmp_path, used, **lines)
     assert [one.is_final for one in made] == [False, False, True]
-    assert "everything else to stderr" in made[0].error.mend
+    assert "everything else to stderr" in made[0].error.hint
 
 
 def test_a_line_without_end_is_given_up(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_each_status_says_whether_to_go_on(failing: Any, status: int, code: str,
     error: ProviderError = failing(f"/status/{status}")
     assert (error.error.code, error.error.retry, error.is_final) == (code, retry, is_final)
     assert f"answered {status}" in error.error.message
-    assert error.error.mend
+    assert error.error.hint
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -191,7 +191,7 @@ def test_null_is_no_output_and_an_empty_text_is(asked: Any, failing: Any) -> Non
 
 def test_a_record_that_lacks_what_the_template_names_is_an_error_of_its_own(failing: Any) -> None:
     error = failing("/body", body_template='{"tags": {{metadata.tags}}}')
-    assert (error.error.code, error.error.blame, error.is_final) == ("target.input", "record", False)
+    assert (error.error.code, error.error.source, error.is_final) == ("target.input", "record", False)
     assert "The record has no metadata.tags" in error.error.message
     assert error.tokens.input == 0
 
@@ -248,7 +248,7 @@ def test_a_certificate_that_nobody_signed_is_not_trusted(tmp_path: Path) -> None
 def test_tls_spoken_to_a_plain_server_is_told(service: Service, tmp_path: Path) -> None:
     error = failure_of("http", tmp_path, url=service.url.replace("http:", "https:"))
     assert (error.error.code, error.is_final) == ("provider.tls", True)
-    assert "Write http://" in error.error.mend
+    assert "Write http://" in error.error.hint
 
 
 def test_what_is_no_http_is_told(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_prompt_that_cannot_be_made_is_an_error_of_its_item_and_calls_nobody(t
         lacking = failure_of("openai-compatible", tmp_path, **options(vendor, prompt="{{metadata.topic}}"))
         assert vendor.calls == 0
     for error in (*made, lacking):
-        assert (error.error.code, error.error.blame, error.is_final) == ("target.input", "record", False)
+        assert (error.error.code, error.error.source, error.is_final) == ("target.input", "record", False)
         assert error.tokens.input == 0
     assert "has no metadata.topic" in lacking.error.message
 

@@ -143,13 +143,13 @@ def test_what_is_no_response_is_an_error(service: Service, tmp_path: Path, answe
 
 
 def test_errors_name_the_keys_of_this_target(service: Service, tmp_path: Path) -> None:
-    for path, mend in (
+    for path, hint in (
         ("/status/401", "spec.target.api_key_env"),
         ("/status/404", "spec.target.base_url, which ends before /responses"),
         ("/page", "spec.target.base_url, which ends before /responses"),
     ):
         error = failure_of("responses", tmp_path, model="agent", base_url=f"{service.url}/under{path}").error
-        assert mend in error.mend, path
+        assert hint in error.hint, path
 
 
 def test_a_missing_key_is_named_and_a_stranger_never_gets_the_usual_one(

@@ -34,7 +34,7 @@ GUESTS = {
 }
 DIALOGUES = [one for one in vectors.dialogues() if one.get("pack_speaks", [1]) == [1]]
 ANSWERS = (Kind.RESPONSE, Kind.ERROR)
-SAME = ("code", "blame", "retry")
+SAME = ("code", "source", "retry")
 HELLO: list[Any] = [0, 1, "hello", {"majors": [1], "capabilities": []}, {}]
 
 guests = pytest.mark.parametrize("name", GUESTS)

@@ -82,7 +82,7 @@ ANSWERS = {
         "no text, number, list or map",
     ),
     "an error of its own": (
-        packed({"error": {"code": "acme.dictionary", "message": "No dictionary.", "mend": "Add one."}}),
+        packed({"error": {"code": "acme.dictionary", "message": "No dictionary.", "hint": "Add one."}}),
         "acme.dictionary",
         "No dictionary.",
     ),
@@ -111,7 +111,7 @@ def test_what_stops_a_module_costs_the_record_at_fault_only(
     assert list(errors) == [2]
     assert errors[2]["code"] == error_code
     assert told in errors[2]["message"]
-    assert errors[2]["mend"]
+    assert errors[2]["hint"]
 
 
 @pytest.mark.abi("WAB-8", "WAB-10", "WAB-13")

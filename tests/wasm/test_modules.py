@@ -73,9 +73,9 @@ BAD = {
 def test_a_module_that_cannot_be_run_says_why_in_one_error(code: bytes, told: str, tmp_path: Path) -> None:
     fault = served(code, tmp_path).fault
     assert fault is not None
-    assert told in f"{fault.message} {fault.mend}"
-    assert (fault.code, fault.blame) == ("pack.import", "pack")
-    assert fault.mend
+    assert told in f"{fault.message} {fault.hint}"
+    assert (fault.code, fault.source) == ("pack.import", "pack")
+    assert fault.hint
     assert "\n" not in fault.message
 
 

@@ -189,4 +189,4 @@ def test_without_the_extension_a_run_says_what_to_install() -> None:
     with pytest.raises(EvalsiError) as raised:
         runtime_launch(pack, Extensions())
     assert raised.value.message == 'Packs of the runtime "wasm" cannot be started here.'
-    assert raised.value.mend == "Install it: pip install 'evalsi-wasm'"
+    assert raised.value.hint == "Install it: pip install 'evalsi-wasm'"

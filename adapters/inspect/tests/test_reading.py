@@ -216,11 +216,11 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_log_that_cannot_be_read_is_a_fault_that_says_what_and_how_to_mend_it(kind: str, tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_read_is_a_fault_that_says_what_and_how_to_repair_it(kind: str, tmp_path: Path) -> None:
     with pytest.raises(LogFault) as caught:
         list(rows(broken(kind, tmp_path)))
     assert re.search(KINDS[kind], caught.value.message)
-    assert caught.value.mend.endswith(".")
+    assert caught.value.hint.endswith(".")
 
 
 def test_what_comes_before_a_fault_is_given(tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ from evalsi_kernel.extensions.asking import environment_builder
 from evalsi_kernel.extensions.installed import default_extensions
 
 
-def mend_of_unknown(error: EvalsiError) -> str:
-    """The mend of an unknown evaluator or pack: to fetch the pack where the project names it, else the error's own."""
+def hint_of_unknown(error: EvalsiError) -> str:
+    """The hint of an unknown evaluator or pack: to fetch the pack where the project names it, else the error's own."""
     name = str(error.details.get("name", ""))
     try:
         absent = environment_builder(default_extensions()).absent()
     except EvalsiError:
         # Without an extension that adds packs none was added; a lock that cannot be read is not what was asked about.
-        return error.mend
+        return error.hint
     for pack, evaluators in absent.items():
         publisher, _, _ = pack.rpartition("/")
         of_it = {pack, *evaluators, *(f"{publisher}/{one}" for one in evaluators)}
@@ -26,4 +26,4 @@ def mend_of_unknown(error: EvalsiError) -> str:
                 f"evalsi.lock names the pack {pack}, whose files are not here: "
                 "run `evalsi plugins add --locked`, which fetches what it names."
             )
-    return error.mend
+    return error.hint

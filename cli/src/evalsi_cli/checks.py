@@ -34,11 +34,11 @@ class Check(NamedTuple):
 
 
 def check(name: str, look: Callable[[], str]) -> Check:
-    """What looking at something brings; an error of it is a problem that is found, with its mend as the remedy."""
+    """What looking at something brings; an error of it is a problem that is found, with its hint as the remedy."""
     try:
         return Check("ok", name, look())
     except EvalsiError as error:
-        return Check("error", name, error.message, error.mend)
+        return Check("error", name, error.message, error.hint)
     except OSError as error:
         return Check("error", name, str(error))
 

@@ -15,7 +15,7 @@ from evalsi_kernel.status import Status
 if TYPE_CHECKING:
     from evalsi_kernel.results.evaluated import Evaluation
 
-MAX_TRACEBACKS = 5
+_MAX_TRACEBACKS = 5
 OK, ERROR, USAGE, GATE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -44,24 +44,24 @@ def exit_code_of(run: Callable[[], int]) -> int:
 def tell(error: EvalsiError) -> int:
     """Print an error; returns the exit code that it stands for."""
     print(f"{paint('error:', 'red', sys.stderr)} {quoted(error.message)}", file=sys.stderr)
-    mend = error.mend
+    hint = error.hint
     if (known := exhaustion(error)) is not None:
-        mend = known[1]
+        hint = known[1]
     elif error.code in ("config.unknown_evaluator", "config.unknown_pack"):
-        from evalsi_cli.absent_packs import mend_of_unknown  # The index of extensions, which only this error needs.
+        from evalsi_cli.absent_packs import hint_of_unknown  # The index of extensions, which only this error needs.
 
-        mend = mend_of_unknown(error)
-    if mend:
-        print(f"  {quoted(mend)}", file=sys.stderr)
+        hint = hint_of_unknown(error)
+    if hint:
+        print(f"  {quoted(hint)}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else ERROR
 
 
 def tell_tracebacks(evaluation: Evaluation) -> None:
     """Print one traceback of each distinct exception that an evaluator raised, of many the first few; and the log."""
-    for name, traceback in evaluation.tracebacks[:MAX_TRACEBACKS]:
+    for name, traceback in evaluation.tracebacks[:_MAX_TRACEBACKS]:
         lines = "".join(f"\n  {quoted(line)}" for line in traceback.split("\n"))
         print(f"{paint('traceback', 'dim', sys.stderr)} of {quoted(name)}:{lines}", file=sys.stderr)
-    more = len(evaluation.tracebacks) - MAX_TRACEBACKS
+    more = len(evaluation.tracebacks) - _MAX_TRACEBACKS
     if more > 0:
         print(f"  and {more:,} more, in the results file and in the log", file=sys.stderr)
     if evaluation.log and any(summary.errors for summary in evaluation.summaries):

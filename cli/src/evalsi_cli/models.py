@@ -155,7 +155,7 @@ def _given(options: argparse.Namespace, kind: str, name: str) -> str | int | flo
     try:
         return int(text) if name == "max_tokens" else float(text)
     except ValueError:
-        raise UsageError(f"{variable} is {text!r}, which is no number.", "Mend it, or unset it.") from None
+        raise UsageError(f"{variable} is {text!r}, which is no number.", "Correct it, or unset it.") from None
 
 
 def _flag(name: str) -> str:

@@ -131,7 +131,7 @@ async def _questions(launch: Launch, evaluator: str, records: Sequence[dict[str,
         await worker.open([Opening(SESSION, evaluator)], concurrency=1, record_timeout_s=60.0)
         answer = await worker.connection.request("plan", {"session": SESSION, "records": list(records)})
     except RequestFailed as failure:
-        raise PackError(f"{evaluator} has no questions to test: {failure.error.message}", failure.error.mend) from None
+        raise PackError(f"{evaluator} has no questions to test: {failure.error.message}", failure.error.hint) from None
     finally:
         await worker.stop()
     plans = answer["plans"]

@@ -15,7 +15,7 @@ PACK, ONLY = {"name": MANIFEST["name"], "version": MANIFEST["version"]}, MANIFES
 REQUEST, RESPONSE, ERROR, EVENT = range(4)
 REFUSED = {"hello": "protocol.version", "open": "config.unknown_evaluator", "score": "protocol.session"}
 REFUSED |= dict.fromkeys(("plan", "reduce", "aggregate"), "pack.not_supported")
-MEND = "Ask for what this pack describes, in protocol 1; a kernel that does not speak it needs a newer pack."
+HINT = "Ask for what this pack describes, in protocol 1; a kernel that does not speak it needs a newer pack."
 worker, wire, opened, cancelled = ThreadPoolExecutor(1), os.fdopen(os.dup(1), "wb"), set(), set()
 running, KEYS = [], ("request", "index", "session", "ms")
 os.dup2(2, 1)  # Whatever prints writes into the log, not into the stream (SUP-1).
@@ -40,9 +40,9 @@ def answer(number, method, body):
         return {"pack": PACK, "evaluators": [ONLY]}
     if method == "open" and body["evaluator"] == ONLY["name"]:
         if body.get("params"):
-            return {"code": "config.param", "message": "This evaluator has no params.", "mend": "Give none."}  # OPN-1
+            return {"code": "config.param", "message": "This evaluator has no params.", "hint": "Give none."}  # OPN-1
         if body["session"] in opened:
-            return {"code": "protocol.session", "message": "It is open already.", "mend": "Close it."}  # OPN-2
+            return {"code": "protocol.session", "message": "It is open already.", "hint": "Close it."}  # OPN-2
         opened.add(body["session"])
         return {"evaluator": ONLY}
     if method == "score" and opened.issuperset(body["sessions"]):
@@ -60,7 +60,7 @@ def answer(number, method, body):
     if method in ("close", "bye"):
         opened.discard(body.get("session"))
         return {}
-    return {"code": REFUSED.get(method, "protocol.unknown_method"), "message": f"No such {method}.", "mend": MEND}
+    return {"code": REFUSED.get(method, "protocol.unknown_method"), "message": f"No such {method}.", "hint": HINT}
 
 
 def do(number, method, body):

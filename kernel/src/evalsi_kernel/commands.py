@@ -65,5 +65,5 @@ class Command(Protocol):
         """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed, or what `Toolkit.tell` gives.
 
         Raises:
-            EvalsiError: it is printed with its mend, and becomes exit code 1, or 2 for a `UsageError`.
+            EvalsiError: it is printed with its hint, and becomes exit code 1, or 2 for a `UsageError`.
         """

@@ -53,7 +53,7 @@ def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
         The source of rows, or None where the extension cannot open this after all.
 
     Raises:
-        DatasetError: the data cannot be opened; the message says why, the mend what to do.
+        DatasetError: the data cannot be opened; the message says why, the correct what to do.
     """
 
 

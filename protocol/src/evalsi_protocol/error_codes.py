@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from evalsi_protocol.errors import Blame, Retry
+from evalsi_protocol.errors import ErrorSource, Retry
 
 
 class ErrorCode(NamedTuple):
@@ -18,13 +18,13 @@ class ErrorCode(NamedTuple):
 
     Args:
         code: `family.name`; it never changes its meaning, and is never used again once it is gone.
-        blame: whose fault it is, unless the error itself says otherwise.
+        source: whose fault it is, unless the error itself says otherwise.
         retry: whether the same request may be tried again: no, at once (`same`), or `later`.
         meaning: one sentence.
     """
 
     code: str
-    blame: Blame
+    source: ErrorSource
     retry: Retry
     meaning: str
 
@@ -63,7 +63,7 @@ _CODES: Final = (
     _Code("protocol.too_large", "record", "no", "A frame would be longer than the other side takes; it was not sent."),
     _Code("protocol.unencodable", "protocol", "no", "A value has no wire form; it was not sent."),
     _Code("protocol.unknown_method", "protocol", "no", "The other side does not know the method."),
-    _Code("protocol.version", "protocol", "no", "The sides share no protocol major; the mend says which must move."),
+    _Code("protocol.version", "protocol", "no", "The sides share no protocol major; the hint says which must move."),
     _Code("protocol.window", "protocol", "later", "More requests are open than the window allows."),
     _Code("pack.answered_twice", "pack", "no", "Two outcomes came for one record and evaluator; neither counts."),
     _Code("pack.archive", "pack", "no", "What a pack comes in cannot be unpacked without risk, or at all."),
@@ -188,15 +188,15 @@ def page() -> str:
     lines = [
         "# Error codes",
         "",
-        "Every error carries a code, a message, a mend, a blame and a retry. Written from the registry in",
-        "`protocol/src/evalsi_protocol/error_codes.py`; an error may name another blame than the usual one below.",
+        "Every error carries a code, a message, a hint, a source and a retry. Written from the registry in",
+        "`protocol/src/evalsi_protocol/error_codes.py`; an error may name another source than the usual one below.",
     ]
     for family, meaning in FAMILIES.items():
         lines += ["", f"## {family}", "", meaning]
         codes = [one for one in _CODES if one.code.startswith(f"{family}.")]
         if codes:
-            lines += ["", "| code | meaning | blame | retry |", "|---|---|---|---|"]
-            lines += [f"| `{one.code}` | {one.meaning} | {one.blame} | {one.retry} |" for one in codes]
+            lines += ["", "| code | meaning | source | retry |", "|---|---|---|---|"]
+            lines += [f"| `{one.code}` | {one.meaning} | {one.source} | {one.retry} |" for one in codes]
         else:
             lines += ["", "No code yet."]
     return "\n".join(lines) + "\n"

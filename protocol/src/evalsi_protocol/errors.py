@@ -10,23 +10,23 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 from evalsi_protocol.limits import MAX_ERROR_CHARS
 
-Blame = Literal["record", "config", "pack", "environment", "judge", "provider", "kernel", "protocol"]
+ErrorSource = Literal["record", "config", "pack", "environment", "judge", "provider", "kernel", "protocol"]
 Retry = Literal["no", "same", "later"]
 
-BLAMES: frozenset[str] = frozenset(get_args(Blame))
+SOURCES: frozenset[str] = frozenset(get_args(ErrorSource))
 RETRIES: frozenset[str] = frozenset(get_args(Retry))
 
 
 class WireError(NamedTuple):
-    """What was wrong with which value (`message`), what to do (`mend`), whose fault it is, and whether to try again.
+    """What was wrong with which value (`message`), what to do (`hint`), whose fault it is, and whether to try again.
 
     `traceback` is that of the exception behind it, "" where there is none or it was sent before.
     """
 
     code: str
     message: str
-    mend: str = ""
-    blame: Blame = "pack"
+    hint: str = ""
+    source: ErrorSource = "pack"
     retry: Retry = "no"
     traceback: str = ""
 
@@ -35,8 +35,8 @@ class WireError(NamedTuple):
         body = {
             "code": self.code,
             "message": sendable(self.message),
-            "mend": sendable(self.mend),
-            "blame": self.blame,
+            "hint": sendable(self.hint),
+            "source": self.source,
             "retry": self.retry,
         }
         if self.traceback:
@@ -46,19 +46,19 @@ class WireError(NamedTuple):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> WireError:
-        """Read an error's body; what is absent or not text reads as `pack.failed`, "", blame `pack` and retry `no`."""
-        blame, retry = _text(body, "blame"), _text(body, "retry")
+        """Read an error's body; what is absent or not text reads as `pack.failed`, "", source `pack` and retry `no`."""
+        source, retry = _text(body, "source"), _text(body, "retry")
         return cls(
             code=_text(body, "code") or "pack.failed",
             message=_text(body, "message"),
-            mend=_text(body, "mend"),
-            blame=cast(Blame, blame) if blame in BLAMES else "pack",
+            hint=_text(body, "hint"),
+            source=cast(ErrorSource, source) if source in SOURCES else "pack",
             retry=cast(Retry, retry) if retry in RETRIES else "no",
             traceback=_text(body, "traceback"),
         )
 
     def __str__(self) -> str:
-        return f"{self.message} {self.mend}".strip()
+        return f"{self.message} {self.hint}".strip()
 
 
 def sendable(text: str) -> str:

@@ -162,8 +162,8 @@ def decode_payload(payload: bytes) -> Frame:
     kind, frame_id, method, body, meta = parts
     if type(kind) is not int or not 0 <= kind <= 3:
         shown = str(kind) if type(kind) is int else f"of type {type(kind).__name__}"
-        mend = "Use 0 request, 1 response, 2 error or 3 event."
-        raise Violation(WireError("protocol.kind", f"A frame has the unknown kind {shown}.", mend, "protocol"))
+        hint = "Use 0 request, 1 response, 2 error or 3 event."
+        raise Violation(WireError("protocol.kind", f"A frame has the unknown kind {shown}.", hint, "protocol"))
     if type(frame_id) is not int or not isinstance(method, str) or not 0 < len(method) <= MAX_METHOD_CHARS:
         raise _violation(
             f"A frame's id is no integer, or its method no text of 1 to {MAX_METHOD_CHARS} characters.",
@@ -203,5 +203,5 @@ def _refuse_timestamps(parts: Any) -> None:
             to_see += value.values()
 
 
-def _violation(message: str, mend: str) -> Violation:
-    return Violation(WireError("protocol.frame", message, mend, "protocol"))
+def _violation(message: str, hint: str) -> Violation:
+    return Violation(WireError("protocol.frame", message, hint, "protocol"))

@@ -48,13 +48,13 @@ def choose_major(hello: Mapping[str, Any], spoken: tuple[int, ...] = MAJORS) -> 
     if not offered:
         return WireError("protocol.version", "The hello names no protocol major.", "Send majors: [1].", "protocol")
     if max(offered) < min(spoken):
-        mend = f"Upgrade evalsi to a version that speaks protocol {min(spoken)}."
+        hint = f"Upgrade evalsi to a version that speaks protocol {min(spoken)}."
     else:
-        mend = f"Upgrade the pack to a version that speaks protocol {max(offered)}."
+        hint = f"Upgrade the pack to a version that speaks protocol {max(offered)}."
     return WireError(
         "protocol.version",
         f"The kernel speaks protocol {_list(offered)}; the pack speaks {_list(spoken)}.",
-        mend,
+        hint,
         "protocol",
     )
 

@@ -26,4 +26,4 @@ MAX_METHOD_CHARS: Final = 64
 """How long a method's name may be."""
 
 MAX_ERROR_CHARS: Final = 4000
-"""How long the message or the mend of an error may be; a sender cuts what is longer."""
+"""How long the message or the hint of an error may be; a sender cuts what is longer."""

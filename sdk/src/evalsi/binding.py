@@ -54,11 +54,11 @@ Read = Callable[[Record], Any]
 
 
 class FieldTypeError(ValueError):
-    """A field of the record is not of the type that the evaluator's argument has; `mend` says what to do."""
+    """A field of the record is not of the type that the evaluator's argument has; `hint` says what to do."""
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
-        self.mend = mend
+        self.hint = hint
 
 
 class Bound(NamedTuple):

@@ -191,10 +191,10 @@ def definition_of(target: Any) -> Definition:
     if attached is not None:
         return attached
     if not callable(target):
-        mend = (
+        hint = (
             "Pass its class, and the params beside it." if hasattr(target, "score") else "Pass a function or a class."
         )
-        raise TypeError(f"{target!r} is no evaluator.{foreign_form(target) or f' {mend}'}")
+        raise TypeError(f"{target!r} is no evaluator.{foreign_form(target) or f' {hint}'}")
     return _define(target)
 
 
@@ -276,8 +276,8 @@ def _check_methods(name: str, target: type, scope: Scope) -> Binding | None:
                 _check_takes_record(target, method)
             return None
         if not callable(getattr(target, "score", None)):
-            mend = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else foreign_form(target)
-            raise TypeError(f"{name}: a record-scope class needs the method score(self, record).{mend}")
+            hint = ' Write @evaluator(scope="dataset").' if hasattr(target, "observe") else foreign_form(target)
+            raise TypeError(f"{name}: a record-scope class needs the method score(self, record).{hint}")
         return method_binding(target, "score")
     if not callable(getattr(target, "observe", None)):
         raise TypeError(f"{name}: a dataset-scope class needs the method observe(self, record).")

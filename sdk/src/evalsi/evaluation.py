@@ -179,7 +179,7 @@ def evaluate(
         output, quiet: also write `results.json` there, even when interrupted; say nothing on stderr meanwhile.
 
     Raises:
-        EvalsiError: a sentence with a mend; when the data broke on the way, `details["result"]` is what was scored.
+        EvalsiError: a sentence with a hint; when the data broke on the way, `details["result"]` is what was scored.
     """
     make_request = _request_of_the_kernel()
     with _python_words():
@@ -273,7 +273,7 @@ def _key_of(question: Question, judge: Judge) -> tuple[JudgeKey, Ask]:
     try:
         ask = ask_of(question.to_body(), judge.model)
     except BadAsk as bad:
-        raise UsageError(bad.error.message, "Mend the question.") from bad
+        raise UsageError(bad.error.message, "Correct the question.") from bad
     return judge.key(ask), ask
 
 
@@ -285,8 +285,8 @@ async def _completion(judge: Judge, ask: Ask, key: JudgeKey) -> Completion | Ask
     except Unresolved as failure:
         if failure.reply is None or failure.error.code not in _NO_VERDICT or ask.schema is not None:
             error = failure.error
-            message, mend = in_python(error.message, "model"), in_python(error.mend, "model")
-            return AskError(error._replace(message=message, mend=mend))
+            message, hint = in_python(error.message, "model"), in_python(error.hint, "model")
+            return AskError(error._replace(message=message, hint=hint))
         reply, spent, cached = failure.reply, failure.spent, False
     else:
         reply, spent, cached = found.reply, found.spent, found.cached
@@ -313,7 +313,7 @@ def _python_words(judge: str = "judge") -> Iterator[None]:
     try:
         yield
     except EvalsiError as error:
-        error.message, error.mend = in_python(error.message, judge), in_python(error.mend, judge)
+        error.message, error.hint = in_python(error.message, judge), in_python(error.hint, judge)
         error.args = (error.message,)
         raise
 

@@ -136,7 +136,7 @@ class ItemBuffer:
                 self._send(items[half:])
                 return
             session, index = items[0][:2]
-            error = misuse.error.to_body() | {"blame": "pack", "mend": "Return less, or text and finite numbers only."}
+            error = misuse.error.to_body() | {"source": "pack", "hint": "Return less, or text and finite numbers only."}
             self._send_event("item", {"request": self._request_id, "items": [[session, index, "error", error]]})
             self._count("error")
             return

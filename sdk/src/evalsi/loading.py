@@ -22,7 +22,7 @@ _PASSED_OVER = (os.path.dirname(__file__), os.path.dirname(importlib.__file__))
 
 
 class LoadError(Exception):
-    """The code cannot be imported or holds no such evaluator; a sentence with a mend."""
+    """The code cannot be imported or holds no such evaluator; a sentence with a hint."""
 
 
 def from_module(name: str, attribute: str = "") -> dict[str, Definition]:
@@ -151,14 +151,14 @@ def _fail(what: str, error: Exception) -> NoReturn:
     """Say what is wrong with the code, and where in it."""
     if isinstance(error, SyntaxError):
         place = _at(error.filename or what, error.lineno)
-        raise LoadError(f"{place}: {error.msg}. Mend that line.") from error
+        raise LoadError(f"{place}: {error.msg}. Correct that line.") from error
     place = _place(error)
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         raise LoadError(
             f"{what} needs the module {error.name!r}, which is not installed ({place}). Install it."
         ) from error
     message = f"{type(error).__name__}: {error}".rstrip(": ")
-    raise LoadError(f"{what} cannot be imported: {place}: {message.rstrip('.')}. Mend that line.") from error
+    raise LoadError(f"{what} cannot be imported: {place}: {message.rstrip('.')}. Correct that line.") from error
 
 
 def _place(error: Exception) -> str:

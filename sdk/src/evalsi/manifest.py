@@ -22,7 +22,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class ManifestError(Exception):
-    """The manifest cannot be read, written, or does not agree with the code; a sentence with a mend."""
+    """The manifest cannot be read, written, or does not agree with the code; a sentence with a hint."""
 
 
 def evaluator_tables(definitions: Iterable[Definition]) -> str:
@@ -44,7 +44,7 @@ def with_tables(manifest: str, tables: str) -> str:
     try:
         above = tomllib.loads(head.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise ManifestError(f"It is not TOML: {error}. Mend that place.") from error
+        raise ManifestError(f"It is not TOML: {error}. Correct that place.") from error
     if "evaluators" in above:
         raise ManifestError("It has [[evaluators]] above the written ones. Delete them; the code says what there is.")
     return f"{head}\n\n{tables}".lstrip("\n")
@@ -109,8 +109,8 @@ def _check(path: Path, tables: str, module: str) -> None:
         raise ManifestError(f"{path}: {_reason(error)}") from error
     if not agrees:
         differing = ", ".join(_differing(text, tables)) or "form only"
-        mend = f"Write it anew: python -m evalsi.manifest {module} --write {path}"
-        raise ManifestError(f"{path} differs from the code ({differing}). {mend}")
+        hint = f"Write it anew: python -m evalsi.manifest {module} --write {path}"
+        raise ManifestError(f"{path} differs from the code ({differing}). {hint}")
 
 
 def _read(path: Path) -> str:

@@ -25,7 +25,7 @@ class Outcome:
         kind: "scored", "skipped", "error", or "state" for a record that a dataset-scope evaluator observed.
         scores: of a scored one, in the order returned.
         reason: of a skipped one.
-        error: of a failed one: its code, its message and what would mend it.
+        error: of a failed one: its code, its message and what would correct it.
         state: of an observed one.
     """
 

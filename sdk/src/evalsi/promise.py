@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 class BrokenPromise(ScoreError):
     """A result of another kind than the evaluator's code says that it returns."""
 
-    mend = "Return what the function says that it returns, or change what it says after its ->."
+    hint = "Return what the function says that it returns, or change what it says after its ->."
 
 
 class Promise(NamedTuple):

@@ -60,7 +60,7 @@ def result_in_python(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error(error: Mapping[str, Any]) -> dict[str, Any]:
-    return {**error, "message": in_python(error["message"]), "mend": in_python(error["mend"])}
+    return {**error, "message": in_python(error["message"]), "hint": in_python(error["hint"])}
 
 
 def _translated(text: str, judge: str) -> str:

@@ -97,8 +97,8 @@ class Rehearsal:
     def _answer(self, ask: RequestReceived) -> None:
         answer = self._answers.get(ask.method)
         if answer is None:
-            mend = f"Pass answers={{{ask.method!r}: lambda body: …}}."
-            not_bound = WireError("capability.not_bound", f"Nothing answers {ask.method!r} here.", mend, "config")
+            hint = f"Pass answers={{{ask.method!r}: lambda body: …}}."
+            not_bound = WireError("capability.not_bound", f"Nothing answers {ask.method!r} here.", hint, "config")
             self._machine.fail(ask.id, not_bound)
             return
         try:
@@ -132,7 +132,7 @@ def within(timeout_s: float | None, work: Callable[[], _Result]) -> _Result:
         result, error = done.get(timeout=timeout_s)
     except queue.Empty:
         raise TimeoutError(
-            f"The pack did not answer within {timeout_s:g} s. Mend it, or give a longer timeout_s."
+            f"The pack did not answer within {timeout_s:g} s. Correct it, or give a longer timeout_s."
         ) from None
     if error is not None:
         raise error

@@ -33,9 +33,9 @@ class MissingField(Skip):
 
 
 class ScoreError(ValueError):
-    """What an evaluator returned is not a score; `mend` says what to do."""
+    """What an evaluator returned is not a score; `hint` says what to do."""
 
-    mend = "Return a Score with a finite value."
+    hint = "Return a Score with a finite value."
 
 
 class Score:

@@ -45,7 +45,7 @@ class Running:
     def report(self) -> list[dict[str, Any]]:
         """The request, index and session of each record that runs now, and for how many milliseconds.
 
-        The one that holds up the others comes first: where nothing goes on, it is the one to blame.
+        The one that holds up the others comes first: where nothing goes on, it is the one to source.
         """
         holding = self.holding()
         running = [(*key, since) for key, since in self.asynchronous.copy().items()]
@@ -181,7 +181,7 @@ def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
 def wire_of_failed(opened: Opened, score: dict[str, Any]) -> dict[str, Any]:
     """The wire form of a score that is no finite number, among others that are: its name, and the error."""
     metric = score.get("name") or opened.definition.name
-    error = WireError("pack.bad_score", f"{opened.definition.name}: {metric}: {score['error']}", ScoreError.mend)
+    error = WireError("pack.bad_score", f"{opened.definition.name}: {metric}: {score['error']}", ScoreError.hint)
     return {**({"name": score["name"]} if "name" in score else {}), "error": error.to_body()}
 
 
@@ -193,9 +193,9 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
         return [session, index, ERROR, error.error.to_body()]
     name = opened.definition.name
     if isinstance(error, ScoreError):
-        wire = WireError("pack.bad_score", f"{name}: {error}", error.mend)
+        wire = WireError("pack.bad_score", f"{name}: {error}", error.hint)
     elif isinstance(error, FieldTypeError):
-        wire = WireError("record.field", f"{name}: {error}", error.mend, "record")
+        wire = WireError("record.field", f"{name}: {error}", error.hint, "record")
     else:
         from evalsi import (
             fault_log,

@@ -40,7 +40,7 @@ def failure(code: str, message: str = "") -> AskError:
     known = ERROR_CODES.get(code)
     if known is None:
         raise ValueError(f"There is no error code {code!r}. Take one of docs/reference/error-codes.md.")
-    return AskError(WireError(code, message or known.meaning, "", known.blame, known.retry))
+    return AskError(WireError(code, message or known.meaning, "", known.source, known.retry))
 
 
 class StandIn:
@@ -106,7 +106,7 @@ class StandIn:
         self.texts += body["texts"]
         vectors = [[finite(part, "a vector") for part in self._embed(text)] for text in body["texts"]]
         if len({len(vector) for vector in vectors}) > 1:
-            raise ImpossibleReply("The vectors are not of one length. Mend `embed`.")
+            raise ImpossibleReply("The vectors are not of one length. Correct `embed`.")
         return {"vectors": vectors}
 
 
@@ -149,5 +149,5 @@ def _check_message(message: Mapping[str, Any]) -> None:
 
 def _not_bound(method: str) -> AskError:
     argument = {"judge.ask": "judge", "embed.ask": "embed"}.get(method)
-    mend = f"Use run_pack(…, answers={{{method!r}: …}})." if argument is None else f"Use Bench({argument}=…)."
-    return AskError(WireError("capability.not_bound", f"Nothing answers {method!r} here.", mend, "config"))
+    hint = f"Use run_pack(…, answers={{{method!r}: …}})." if argument is None else f"Use Bench({argument}=…)."
+    return AskError(WireError("capability.not_bound", f"Nothing answers {method!r} here.", hint, "config"))

@@ -50,9 +50,9 @@ class Answering(Protocol):
 class Refusal(Exception):
     """A request that cannot be done, with the error that answers it."""
 
-    def __init__(self, code: str, message: str, mend: str = "", blame: Any = "config") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", source: Any = "config") -> None:
         super().__init__(message)
-        self.error = WireError(code, message, mend, blame)
+        self.error = WireError(code, message, hint, source)
 
 
 class Work:
@@ -96,8 +96,8 @@ class Work:
             told, where = fault_log.log(error), fault_log.where_of(error)
             code = "pack.import" if request.method == "hello" else "pack.failed"
             message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"
-            mend = f"It was raised in {where}." if where else ""
-            self._host.fail(request.id, WireError(code, message, mend, "pack", traceback=told))
+            hint = f"It was raised in {where}." if where else ""
+            self._host.fail(request.id, WireError(code, message, hint, "pack", traceback=told))
         else:
             if body is not None:
                 self._host.respond(request.id, body)
@@ -129,7 +129,7 @@ class Work:
     def _hello(self, request: RequestReceived) -> dict[str, Any]:
         major = choose_major(request.body)
         if isinstance(major, WireError):
-            raise Refusal(major.code, major.message, major.mend, major.blame)
+            raise Refusal(major.code, major.message, major.hint, major.source)
         capabilities = request.body.get("capabilities")
         self._kernel_takes = capabilities if isinstance(capabilities, list) else ()
         if self._fault is not None:

@@ -272,12 +272,12 @@ def test_a_refusal_says_limit_spent_and_reserved_and_what_to_raise() -> None:
             "The budget of 10,000 tokens does not cover a call of up to 6,000: "
             "5,000 are spent, and 2,000 reserved for calls in flight."
         )
-        assert "--judge-budget-tokens" in by_tokens.value.error.mend
+        assert "--judge-budget-tokens" in by_tokens.value.error.hint
         assert by_usd.value.error.message == (
             "The budget of $2.00 does not cover a call of up to $0.75: "
             "$1.50 is spent, and $0.25 reserved for calls in flight."
         )
-        assert by_usd.value.error.mend == "Raise --judge-budget-usd."
+        assert by_usd.value.error.hint == "Raise --judge-budget-usd."
 
     run(story())
 
@@ -289,7 +289,7 @@ def test_a_budget_in_dollars_refuses_a_model_of_unknown_price_and_says_why() -> 
         assert caught.value.error.message == (
             "The price of the model is unknown, so that the budget of $5.00 cannot be held."
         )
-        assert "--judge-prices" in caught.value.error.mend
+        assert "--judge-prices" in caught.value.error.hint
 
     run(story())
 

@@ -23,7 +23,7 @@ POLICY = RetryPolicy(max_tries=4, max_s=100.0, base_s=1.0, longest_s=8.0)
 
 
 def failed(code: str = "provider.failed", retry: Retry = "later", **more: Any) -> ProviderError:
-    return ProviderError(code, "It broke.", "Mend it.", retry=retry, **more)
+    return ProviderError(code, "It broke.", "Correct it.", retry=retry, **more)
 
 
 def throttled(retry_after_s: float | None = None) -> ProviderError:
@@ -100,7 +100,7 @@ def test_the_last_error_says_how_often_it_was_tried_and_what_all_tries_took() ->
     error = error_of(provider)
     assert error.error.code == "provider.timeout"
     assert error.error.message == "It broke. It was tried 4 times."
-    assert error.error.mend == "Mend it."
+    assert error.error.hint == "Correct it."
     assert error.calls == 4
     assert error.tokens == Tokens(250, 21, 0, 0, 3)
 

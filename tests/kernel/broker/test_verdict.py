@@ -37,7 +37,7 @@ def problem(
     """Why a reply is no verdict; every form of asking agrees where none is named."""
     with pytest.raises(VerdictError) as caught:
         parsed(text, schema, form, finish)
-    assert caught.value.error.mend, "whoever reads it is told what to do"
+    assert caught.value.error.hint, "whoever reads it is told what to do"
     return caught.value
 
 
@@ -208,7 +208,7 @@ def test_null_is_left_out_unless_the_schema_admits_it() -> None:
 )
 def test_what_is_no_verdict_is_an_error_that_says_why(text: str, why: str, form: Form) -> None:
     error = problem(text, form=form)
-    assert (error.code, error.error.blame) == ("judge.unparsable", "judge")
+    assert (error.code, error.error.source) == ("judge.unparsable", "judge")
     assert why in error.message
 
 
@@ -237,7 +237,7 @@ def test_a_refusal_is_one_whatever_is_written(text: str) -> None:
 @pytest.mark.parametrize("text", ["", GOOD[:20], GOOD], ids=repr)
 def test_a_reply_that_was_cut_off_is_none_even_where_it_can_be_read(text: str) -> None:
     error = problem(text, finish="length").error
-    assert (error.code, "--judge-max-tokens" in error.mend) == ("judge.truncated", True)
+    assert (error.code, "--judge-max-tokens" in error.hint) == ("judge.truncated", True)
 
 
 @pytest.mark.parametrize("finish", ["tool", "other", "stop"])
@@ -318,7 +318,7 @@ def test_a_schema_that_can_be_checked_is_let_through() -> None:
 def test_a_schema_that_cannot_be_checked_in_full_is_the_pack_s_error(schema: dict[str, Any], why: str) -> None:
     with pytest.raises(VerdictError) as caught:
         check_schema(schema)
-    assert (caught.value.code, caught.value.error.blame) == ("judge.schema", "pack")
+    assert (caught.value.code, caught.value.error.source) == ("judge.schema", "pack")
     assert why in caught.value.message
 
 

@@ -75,14 +75,14 @@ def test_a_pack_is_told_with_the_hash_of_the_lock_that_made_its_environment(tmp_
 
 
 def test_a_run_that_broke_says_why() -> None:
-    error = DatasetError("qa.jsonl, line 3: it is broken.", "Mend it.")
+    error = DatasetError("qa.jsonl, line 3: it is broken.", "Correct it.")
     manifest = manifest_of(Ending(Status.FAILED, error))
     assert manifest["status"] == "failed"
     assert manifest["error"] == {
         "code": "dataset.invalid",
         "message": "qa.jsonl, line 3: it is broken.",
-        "mend": "Mend it.",
-        "blame": "record",
+        "hint": "Correct it.",
+        "source": "record",
         "retry": "no",
     }
 

@@ -23,7 +23,7 @@ def test_a_name_that_two_extensions_provide_is_an_error_that_names_both(site: Si
     extensions = load_extensions(cache)
     with pytest.raises(ConfigError, match=r'"lake" \(schemes\) is provided by acme-lake and acme-pond') as caught:
         extensions.provider("schemes", "lake")
-    assert "pip uninstall acme-pond" in caught.value.mend
+    assert "pip uninstall acme-pond" in caught.value.hint
 
 
 def test_a_name_that_none_provides_has_no_provider(site: Site, cache: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_extension_that_cannot_be_imported_is_told_with_its_distribution_and_
     assert caught.value.code == "config.extension"
     assert caught.value.message.startswith("The extension lake of acme-lake 1.2 cannot be imported: ")
     assert told in caught.value.message
-    assert "pip uninstall acme-lake" in caught.value.mend
+    assert "pip uninstall acme-lake" in caught.value.hint
     assert caught.value.__cause__ is not None
 
 
@@ -113,33 +113,33 @@ def test_an_unknown_scheme_is_answered_with_those_there_are(site: Site, cache: P
     site.install("lake")
     with pytest.raises(ConfigError, match='No installed reader knows addresses that begin with "lak://"') as caught:
         open_source("lak://x", load_extensions(cache))
-    assert caught.value.mend == 'Did you mean "lake"? There are: lake.'
+    assert caught.value.hint == 'Did you mean "lake"? There are: lake.'
 
 
 def test_a_scheme_of_a_known_extension_is_answered_with_what_to_install(site: Site, cache: Path) -> None:
     site.install("lake")
     with pytest.raises(ConfigError) as caught:
         open_source("hf://org/set", load_extensions(cache))
-    assert "pip install 'evalsi-datasets[hf]'" in caught.value.mend
+    assert "pip install 'evalsi-datasets[hf]'" in caught.value.hint
 
 
 def test_what_is_left_out_is_told_before_what_could_be_installed() -> None:
     extensions = Extensions(warnings=["The extension datasets is left out."])
     with pytest.raises(ConfigError) as caught:
         open_source("-", extensions)
-    assert caught.value.mend == "The extension datasets is left out."
+    assert caught.value.hint == "The extension datasets is left out."
 
 
 @pytest.mark.parametrize(
     ("uri", "told"), [("x.jsonl", 'knows files that end in ".jsonl"'), ("-", "takes standard input")]
 )
-def test_without_any_reader_the_mend_says_what_brings_one(tmp_path: Path, uri: str, told: str) -> None:
+def test_without_any_reader_the_hint_says_what_brings_one(tmp_path: Path, uri: str, told: str) -> None:
     path = tmp_path / uri
     path.write_text("{}")
     with pytest.raises(ConfigError) as caught:
         open_source(uri if uri == "-" else str(path), Extensions())
     assert caught.value.message == f"No installed reader {told}."
-    assert "pip install 'evalsi-datasets'" in caught.value.mend
+    assert "pip install 'evalsi-datasets'" in caught.value.hint
 
 
 def test_a_file_of_an_unknown_kind_is_answered_with_the_kinds_there_are(
@@ -150,7 +150,7 @@ def test_a_file_of_an_unknown_kind_is_answered_with_the_kinds_there_are(
     with pytest.raises(ConfigError) as caught:
         open_source(str(tmp_path / "x.xyz"), load_extensions(cache))
     assert caught.value.message == 'No installed reader knows files that end in ".xyz".'
-    assert caught.value.mend == "Convert it, or rename it to what it holds: .lake, also with .gz behind it."
+    assert caught.value.hint == "Convert it, or rename it to what it holds: .lake, also with .gz behind it."
 
 
 def test_a_file_that_is_not_there_is_not_a_question_of_its_kind(tmp_path: Path) -> None:
@@ -181,14 +181,14 @@ def test_an_interval_method_that_is_declared_and_not_given_is_told_with_its_dist
 def test_an_unknown_interval_method_is_answered_with_what_to_install() -> None:
     with pytest.raises(ConfigError, match='There is no interval method "bootstrap"') as caught:
         interval_method("bootstrap", Extensions())
-    assert "pip install 'evalsi-bootstrap'" in caught.value.mend
+    assert "pip install 'evalsi-bootstrap'" in caught.value.hint
 
 
 def test_an_unknown_interval_method_is_answered_with_the_nearest() -> None:
     info = ExtensionInfo("b", "b", "B.", "acme-b", "1", "/b/extension.toml", {"intervals": ["bootstrap"]})
     with pytest.raises(ConfigError) as caught:
         interval_method("bootstrp", Extensions([info, info._replace(provides={}, manifest="/c")]))
-    assert caught.value.mend == 'Did you mean "bootstrap"? There are: bootstrap.'
+    assert caught.value.hint == 'Did you mean "bootstrap"? There are: bootstrap.'
 
 
 # -- commands ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Gates are checked before anything is paid for: one error tells all that is wrong, each with its place and a mend."""
+"""Gates are checked before anything is paid for: one error tells all that is wrong, each with its place and a hint."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_misspelt_metric_is_found_with_the_nearest_and_all_there_are() -> None
     error = refusal(gate("exat-match", min=0.9))
 
     assert error.message == 'gates: spec.gates[0].metric is "exat-match", which no evaluator of the run gives.'
-    assert error.mend == 'Did you mean "exact-match"? There are: exact-match, judge, tone, length.'
+    assert error.hint == 'Did you mean "exact-match"? There are: exact-match, judge, tone, length.'
 
 
 def test_all_problems_are_told_at_once_with_their_places(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_all_problems_are_told_at_once_with_their_places(tmp_path: Path) -> None
 
 def test_a_metric_has_the_name_that_the_run_gives_it() -> None:
     assert planned(gate("length", min=1)).ranges == {"exact-match": (0.0, 1.0), "judge": (0.0, 1.0)}
-    assert "length" in refusal(gate("words", min=1)).mend
+    assert "length" in refusal(gate("words", min=1)).hint
 
 
 def test_pass_at_k_is_there_for_what_passes_or_fails_in_as_many_trials() -> None:
@@ -94,12 +94,12 @@ def test_pass_at_k_is_there_for_what_passes_or_fails_in_as_many_trials() -> None
     too_many = refusal(gate("exact-match.pass@4", min=0), trials=3)
     assert "needs 4 trials of each record, and the run has 3" in too_many.message
     assert "neither passes nor fails a trial" in refusal(gate("length.pass@2", min=0), trials=3).message
-    assert "exact-match.pass@3" in refusal(gate("exact-match.pas@3", min=0), trials=3).mend
+    assert "exact-match.pass@3" in refusal(gate("exact-match.pas@3", min=0), trials=3).hint
 
 
 def test_pass_at_k_is_known_for_all_records_together_and_by_one_convention() -> None:
     other = refusal(gate("exact-match.pass@3 (errors as failures)", min=0), trials=3)
-    assert other.mend == "Gate on exact-match.pass@3."
+    assert other.hint == "Gate on exact-match.pass@3."
     assert "for all records together" in refusal(gate("exact-match.pass@3", min=0, slice="tier"), trials=3).message
 
 
@@ -156,7 +156,7 @@ def test_without_anything_that_reads_baselines_the_gate_says_what_to_install(tmp
     error = refusal(compare, compare, folder=tmp_path, baseline=partial(read_baseline, Extensions()))
 
     assert error.message == "gates: spec.gates[0].baseline cannot be used: Baselines cannot be read here."
-    assert error.mend == "Install it: pip install 'evalsi-comparison'"
+    assert error.hint == "Install it: pip install 'evalsi-comparison'"
 
 
 def test_a_baseline_must_hold_the_metric_and_the_slices(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_a_baseline_must_hold_the_metric_and_the_slices(tmp_path: Path) -> None:
 
     error = refusal(gate("judge", baseline="main.json", max_drop=0), folder=tmp_path)
     assert 'is main.json, which has no metric "judge"' in error.message
-    assert error.mend == "There are: exact-match."
+    assert error.hint == "There are: exact-match."
     error = refusal(gate("exact-match", baseline="main.json", max_drop=0, slice="tier"), folder=tmp_path)
-    assert error.mend == "Make it with summary.slice_by: [tier]."
+    assert error.hint == "Make it with summary.slice_by: [tier]."
 
 
 def test_a_plan_knows_what_the_run_has_to_collect(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_without_anything_that_reads_conditions_one_error_says_what_to_install()
         planned(gate("exact-match", min=0, when="true"))
 
     assert caught.value.code == "config.no_extension"
-    assert "pip install 'evalsi-cel'" in caught.value.mend
+    assert "pip install 'evalsi-cel'" in caught.value.hint
 
 
 def test_an_empty_plan_has_nothing_to_judge() -> None:

@@ -12,13 +12,13 @@ from evalsi_kernel.gates.spec import STATS, GateSpec, slice_value
 
 
 def refusal(**keys: Any) -> tuple[str, str]:
-    """What is wrong, and the mend, of a gate with one problem."""
+    """What is wrong, and the hint, of a gate with one problem."""
     with pytest.raises(ValidationError) as caught:
         GateSpec.model_validate({"metric": "a", **keys})
     [found] = caught.value.errors(include_url=False)
     misfit = found["ctx"]["error"]
     assert isinstance(misfit, Misfit)
-    return misfit.what, misfit.mend
+    return misfit.what, misfit.hint
 
 
 def test_a_gate_holds_a_mean_and_bears_no_error_by_default() -> None:
@@ -45,10 +45,10 @@ def test_a_statistic_has_two_names_in_any_case(written: str, means: str) -> None
 
 
 def test_a_misspelt_statistic_is_told_with_the_nearest() -> None:
-    what, mend = refusal(min=0, stat="GATE_STAT_MAEN")
+    what, hint = refusal(min=0, stat="GATE_STAT_MAEN")
 
     assert "no statistic" in what
-    assert 'Did you mean "mean"?' in mend
+    assert 'Did you mean "mean"?' in hint
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,12 @@ def written(folder: Path, text: str = GOOD) -> Path:
 
 
 def problems_of(folder: Path, text: str) -> dict[str, str]:
-    """Place → what is wrong there and its mend."""
+    """Place → what is wrong there and its hint."""
     with pytest.raises(PackError) as caught:
         load_manifest(written(folder, text))
     assert caught.value.code == "pack.manifest"
     assert str(folder / "plugin.toml") in caught.value.message
-    return {one["at"]: f"{one['what']}. {one['mend']}" for one in caught.value.details["problems"]}
+    return {one["at"]: f"{one['what']}. {one['hint']}" for one in caught.value.details["problems"]}
 
 
 def test_a_manifest_becomes_plain_data(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_what_a_manifest_leaves_out_has_a_default(tmp_path: Path) -> None:
         ('name = "core"\n', "", "name", "is missing. Add it."),
     ],
 )
-def test_a_fault_is_told_with_its_place_and_its_mend(tmp_path: Path, old: str, new: str, at: str, told: str) -> None:
+def test_a_fault_is_told_with_its_place_and_its_hint(tmp_path: Path, old: str, new: str, at: str, told: str) -> None:
     text = GOOD.replace(old, new, 1)
     assert text != GOOD
     found = problems_of(tmp_path, text)
@@ -205,7 +205,7 @@ def test_a_manifest_of_quite_another_shape_is_told_too(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "mend"),
+    ("old", "new", "hint"),
     [
         ("manifest = 1", "manifest = 2\nnews = true", "Upgrade Evals.si."),
         ("manifest = 1", "manifest = 0", "Write manifest = 1."),
@@ -213,11 +213,11 @@ def test_a_manifest_of_quite_another_shape_is_told_too(tmp_path: Path, text: str
     ],
 )
 def test_a_manifest_of_another_format_is_not_judged_by_this_ones_keys(
-    tmp_path: Path, old: str, new: str, mend: str
+    tmp_path: Path, old: str, new: str, hint: str
 ) -> None:
     with pytest.raises(PackError, match="knows 1 only") as caught:
         load_manifest(written(tmp_path, GOOD.replace(old, new)))
-    assert caught.value.mend == mend
+    assert caught.value.hint == hint
 
 
 def test_a_manifest_that_is_not_utf_8_is_told_with_its_line(tmp_path: Path) -> None:

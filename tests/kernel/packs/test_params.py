@@ -136,14 +136,14 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(schema: dict[str, A
 def test_a_value_of_the_wrong_type_is_answered_with_the_right_form(
     schema: dict[str, Any], value: Any, form: str
 ) -> None:
-    assert refusal(schema_of(param=schema), {"param": value}, "some").mend == form
+    assert refusal(schema_of(param=schema), {"param": value}, "some").hint == form
 
 
 def test_the_form_that_an_error_shows_is_accepted_when_it_is_written() -> None:
     schema = schema_of(pattern={"type": "string"})
-    mend = refusal(schema, {"pattern": 123}, "regex-match").mend
+    hint = refusal(schema, {"pattern": 123}, "regex-match").hint
     # What a shell makes of it.
-    written = mend.removeprefix("Write --param ").removesuffix(".").replace("'", "")
+    written = hint.removeprefix("Write --param ").removesuffix(".").replace("'", "")
     params = parse_param_assignments([written])
     assert check_params("regex-match", schema, params["regex-match"]) == {"pattern": "123"}
 
@@ -151,22 +151,22 @@ def test_the_form_that_an_error_shows_is_accepted_when_it_is_written() -> None:
 def test_an_unknown_param_is_answered_with_the_nearest_and_with_all() -> None:
     error = refusal(EXACT_MATCH, {"normalise": True})
     assert error.message == 'exact-match: there is no param "normalise".'
-    assert error.mend == 'Did you mean "normalize"? Its params are normalize, ignore_punctuation.'
+    assert error.hint == 'Did you mean "normalize"? Its params are normalize, ignore_punctuation.'
 
 
 def test_an_unknown_param_of_an_evaluator_without_params_says_so() -> None:
-    assert refusal(schema_of(), {"x": 1}, "json-valid").mend == "It takes no params."
-    assert refusal({}, {"x": 1}, "json-valid").mend == "It takes no params."
+    assert refusal(schema_of(), {"x": 1}, "json-valid").hint == "It takes no params."
+    assert refusal({}, {"x": 1}, "json-valid").hint == "It takes no params."
 
 
 def test_a_missing_param_is_named_with_what_it_is_for() -> None:
     schema = schema_of(required=("pattern",), pattern={"type": "string", "description": "What to look for."})
     error = refusal(schema, {}, "regex-match")
     assert error.message == 'regex-match: the param "pattern" is missing (What to look for).'
-    assert error.mend == "Give it: --param regex-match.pattern=VALUE."
+    assert error.hint == "Give it: --param regex-match.pattern=VALUE."
 
 
-def test_all_problems_come_in_one_error_each_with_its_mend() -> None:
+def test_all_problems_come_in_one_error_each_with_its_hint() -> None:
     schema = schema_of(required=("pattern",), pattern={"type": "string"}, full_match={"type": "boolean"})
     error = refusal(schema, {"full_match": "no", "ignorecase": True}, "regex-match")
     assert error.message.splitlines() == [
@@ -176,7 +176,7 @@ def test_all_problems_come_in_one_error_each_with_its_mend() -> None:
         '  the param "pattern" is missing. Give it: --param regex-match.pattern=VALUE.',
     ]
     assert len(error.details["problems"]) == 3
-    assert error.mend == ""
+    assert error.hint == ""
 
 
 def test_a_value_nested_without_end_is_refused_and_does_not_overflow() -> None:
@@ -187,7 +187,7 @@ def test_a_value_nested_without_end_is_refused_and_does_not_overflow() -> None:
 
 
 def test_a_param_far_too_long_to_be_a_slip_gets_no_suggestion() -> None:
-    assert refusal(EXACT_MATCH, {"x" * 5000: 1}).mend == "Its params are normalize, ignore_punctuation."
+    assert refusal(EXACT_MATCH, {"x" * 5000: 1}).hint == "Its params are normalize, ignore_punctuation."
 
 
 def test_a_schema_nested_without_end_is_refused_and_does_not_overflow() -> None:
@@ -251,7 +251,7 @@ def test_assignments_are_gathered_by_evaluator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("assignment", "what", "mend"),
+    ("assignment", "what", "hint"),
     [
         ("exact-match.normalize", "has no =", "Write exact-match.normalize=VALUE."),
         ("", "has no =", "Write EVALUATOR.PARAM=VALUE."),
@@ -262,11 +262,11 @@ def test_assignments_are_gathered_by_evaluator() -> None:
         ("=1", "does not say which param", "Write EVALUATOR.PARAM=1"),
     ],
 )
-def test_an_assignment_of_another_form_is_an_error(assignment: str, what: str, mend: str) -> None:
+def test_an_assignment_of_another_form_is_an_error(assignment: str, what: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_param_assignments([assignment])
     assert f"{assignment} {what}".strip() in caught.value.message
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
 
 
 def test_a_param_that_is_given_twice_is_an_error_even_with_one_value() -> None:

@@ -46,7 +46,7 @@ def test_code_of_the_users_own_is_told_from_a_name_of_the_catalog(text: str, ref
 
 
 @pytest.mark.parametrize(
-    ("text", "mend"),
+    ("text", "hint"),
     [
         ("", "Name one"),
         ("   ", "Name one"),
@@ -66,11 +66,11 @@ def test_code_of_the_users_own_is_told_from_a_name_of_the_catalog(text: str, ref
         ("https://example.org/x:y", "core/exact-match"),
     ],
 )
-def test_a_text_of_no_known_form_is_an_error_that_shows_the_form_that_was_meant(text: str, mend: str) -> None:
+def test_a_text_of_no_known_form_is_an_error_that_shows_the_form_that_was_meant(text: str, hint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_ref(text)
     assert caught.value.code == "config.evaluator"
-    assert mend in caught.value.mend
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize(

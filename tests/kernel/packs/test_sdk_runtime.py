@@ -78,7 +78,7 @@ def test_an_upgrade_of_the_host_reaches_packs_at_their_next_start(site_packages:
     assert outcome(paths, "from evalsi.added import VERSION; print(VERSION)") == "later"
 
 
-def test_a_link_that_was_removed_or_points_elsewhere_is_mended(site_packages: Path) -> None:
+def test_a_link_that_was_removed_or_points_elsewhere_is_repaired(site_packages: Path) -> None:
     [folder] = ensure_runtime()
     (folder / "evalsi").unlink()
     (folder / "evalsi_protocol").unlink()

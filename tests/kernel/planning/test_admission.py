@@ -40,4 +40,4 @@ def test_a_publishers_pack_and_any_of_a_project_is_not_launched_where_nothing_ad
     with pytest.raises(ConfigError, match="Packs of others cannot be admitted here") as refused:
         launch_pack(pack_in(tmp_path / folder, name), None)
     assert refused.value.code == "config.no_extension"
-    assert "evalsi-provisioning" in refused.value.mend
+    assert "evalsi-provisioning" in refused.value.hint

@@ -99,7 +99,7 @@ def test_one_that_is_not_there_is_an_error_where_nothing_builds_any(pack: Path, 
     with pytest.raises(PackEnvironmentError, match="environment of the pack tiny is not ready") as caught:
         ensure_environment(pack, "tiny", rebuild=rebuild)
     assert caught.value.code == "environment.no_builder"
-    assert caught.value.mend == "Install it: pip install 'evalsi-provisioning'"
+    assert caught.value.hint == "Install it: pip install 'evalsi-provisioning'"
 
 
 def test_one_whose_pyproject_changed_since_is_not_taken_unchecked(pack: Path) -> None:

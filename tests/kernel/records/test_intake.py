@@ -106,7 +106,7 @@ def test_a_trajectory_without_steps_in_it_is_refused(given: Any, what: str) -> N
 def test_a_field_that_is_a_map_takes_nothing_else_and_says_how_to_keep_the_column(field: str) -> None:
     error = refusal({}, {field: "fine"})
     assert error.message == f"qa.jsonl, line 2: {field} is 'fine', which is not an object."
-    assert f"--map metadata.{field}={field}" in error.mend
+    assert f"--map metadata.{field}={field}" in error.hint
     kept = {field: "fine"}
     assert record(kept, mapping=parse_mapping([f"metadata.{field}={field}"])) == {"metadata": kept}
 
@@ -278,7 +278,7 @@ def test_a_record_without_the_cluster_key_is_refused_with_the_nearest_name(row: 
     error = refusal({"topic": "x", "topics": "y"}, row, cluster_by="topic")
     assert error.message == "qa.jsonl, line 2: there is no 'topic' to cluster by."
     error = refusal(row, cluster_by="topic")
-    assert 'Did you mean "topics"?' in error.mend
+    assert 'Did you mean "topics"?' in error.hint
 
 
 def test_a_record_whose_cluster_key_is_null_has_none() -> None:
@@ -286,7 +286,7 @@ def test_a_record_whose_cluster_key_is_null_has_none() -> None:
 
 
 def test_without_a_near_name_all_that_there_are_are_told() -> None:
-    assert "There are colour, size." in refusal({"colour": 1, "size": 2, "output": "x"}, cluster_by="topic").mend
+    assert "There are colour, size." in refusal({"colour": 1, "size": 2, "output": "x"}, cluster_by="topic").hint
 
 
 def test_a_list_names_no_cluster() -> None:
@@ -320,7 +320,7 @@ def test_a_lone_surrogate_is_refused_with_its_place_and_the_sentence_can_be_prin
 def test_an_integer_beyond_64_bits_is_refused_with_its_place_and_a_way_out(number: int) -> None:
     error = refusal({"metadata": {"counts": {"big": number}}, "id": 10**30})
     assert error.message == "qa.jsonl, line 1: metadata.counts.big holds an integer beyond 64 bits."
-    assert error.mend == "Write it as text, in quotes."
+    assert error.hint == "Write it as text, in quotes."
 
 
 @pytest.mark.parametrize("number", [2**64 - 1, -(2**63), 5e-324, 1.7976931348623157e308], ids=str)

@@ -19,14 +19,14 @@ def mapped(row: dict[str, Any], *words: str) -> dict[str, Any]:
 def test_a_word_without_field_or_column_is_refused_with_an_example(word: str) -> None:
     with pytest.raises(UsageError, match="is not FIELD=COLUMN") as caught:
         parse_mapping([word])
-    assert "--map input=question" in caught.value.mend
+    assert "--map input=question" in caught.value.hint
 
 
 def test_an_unknown_field_is_met_with_the_nearest_one_and_with_all_of_them() -> None:
     with pytest.raises(UsageError, match="'refrence', which a record does not have") as caught:
         parse_mapping(["refrence=answer"])
-    assert 'Did you mean "reference"?' in caught.value.mend
-    assert "id, input, output, reference, context" in caught.value.mend
+    assert 'Did you mean "reference"?' in caught.value.hint
+    assert "id, input, output, reference, context" in caught.value.hint
 
 
 def test_a_field_that_is_given_twice_is_refused() -> None:

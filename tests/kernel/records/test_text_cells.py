@@ -73,7 +73,7 @@ def test_c3_json_lines_keep_a_text_that_looks_like_a_list(tmp_path: Path) -> Non
 def test_c3_results_are_not_written_under_the_name_of_another_format(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError) as caught:
         check_results_output(tmp_path / name)
-    assert "out.json" in caught.value.mend
+    assert "out.json" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["out.json", "out", "out.results"])

@@ -41,7 +41,7 @@ def test_a_latency_with_its_unit_becomes_milliseconds(latency: str, milliseconds
 def test_a_latency_that_is_no_duration_with_a_unit_is_refused_with_an_example(latency: Any) -> None:
     with pytest.raises(BadField, match=r"usage.latency is .* no duration with its unit") as caught:
         read_usage({"latency": latency})
-    assert "0.29s" in caught.value.mend
+    assert "0.29s" in caught.value.hint
 
 
 def test_a_latency_in_milliseconds_stands_beside_any_other_latency() -> None:

@@ -1,4 +1,4 @@
-"""What a person is told besides the numbers, as sentences with a mend."""
+"""What a person is told besides the numbers, as sentences with a hint."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_record_skipped_for_a_missing_column_is_a_problem_that_names_the_c
 
 def test_a_nested_field_is_mapped_by_its_whole_name() -> None:
     (finding,) = found(skipped("record has no usage.latency_ms"))
-    assert "Use --map usage.latency_ms=COLUMN" in finding.mend
+    assert "Use --map usage.latency_ms=COLUMN" in finding.hint
 
 
 def test_every_record_skipped_for_another_reason_says_the_reason_alone() -> None:
@@ -112,7 +112,7 @@ def test_some_skipped_and_the_others_failed_is_a_problem_with_both_numbers() -> 
 def test_an_evaluator_that_answered_nothing_at_all_is_a_problem() -> None:
     tally = Tally(instance("bleu", PASS, scope="dataset"), 0.95, keep_values=False, clustered=False)
     tally.add([("state", {"state": 1})], None)
-    assert findings([tally], intake_of(), 1) == [Finding("problem", "bleu gave no score.", "Mend the evaluator.")]
+    assert findings([tally], intake_of(), 1) == [Finding("problem", "bleu gave no score.", "Correct the evaluator.")]
 
 
 def test_a_run_that_was_stopped_is_not_the_evaluators_fault() -> None:

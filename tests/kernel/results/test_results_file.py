@@ -283,6 +283,7 @@ def test_who_reads_the_older_file_while_it_is_replaced_reads_it_to_its_end(tmp_p
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_the_file_has_the_mode_of_any_new_file(tmp_path: Path, mask: int, mode: int) -> None:
+    tmp_path.chmod(0o755)  # Results in a private folder are private.
     before = os.umask(mask)
     try:
         written(ResultsSpool(), tmp_path / "results.json")
@@ -366,7 +367,7 @@ print(sorted(path.name for path in folder.iterdir()), (folder / "results.json").
 
 
 @pytest.mark.parametrize("full_from", ["add", "write"])
-def test_a_full_disk_is_an_error_with_a_mend_and_the_old_file_stays(tmp_path: Path, full_from: str) -> None:
+def test_a_full_disk_is_an_error_with_a_hint_and_the_old_file_stays(tmp_path: Path, full_from: str) -> None:
     (tmp_path / "results.json").write_text("old")
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", FULL_DISK, str(tmp_path), full_from],

@@ -54,7 +54,7 @@ def error_of(outcome: Outcome, *outputs: OutputInfo, beside: Outcome | None = No
         {"value": "1"},
         {},
         {"value": 0.5, "confidence": 7},
-        {"error": {"code": "pack.bad_score", "message": "x", "mend": "", "blame": "pack", "retry": "no"}},
+        {"error": {"code": "pack.bad_score", "message": "x", "hint": "", "source": "pack", "retry": "no"}},
     ],
     ids=str,
 )
@@ -286,12 +286,12 @@ def test_a_skip_without_a_readable_reason_still_is_a_skip(payload: Any) -> None:
     assert judge.skipped == 1
 
 
-@pytest.mark.parametrize("payload", [None, [], "text", {"message": 5, "code": ["x"], "blame": "nobody"}], ids=repr)
+@pytest.mark.parametrize("payload", [None, [], "text", {"message": 5, "code": ["x"], "source": "nobody"}], ids=repr)
 def test_an_error_without_a_readable_body_still_is_an_error_with_a_whole_one(payload: Any) -> None:
     judge = tally(NUMBER)
     kind, error = added(judge, ("error", payload), GOOD)[0]
     assert (kind, judge.errors) == ("error", 1)
-    assert error == {"code": "pack.failed", "message": "", "mend": "", "blame": "pack", "retry": "no"}
+    assert error == {"code": "pack.failed", "message": "", "hint": "", "source": "pack", "retry": "no"}
 
 
 # -- dataset scope -----------------------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ def test_adding_something_else_under_the_name_stops_with_the_differences(project
     assert stopped.value.code == "pack.changed"
     assert "version: 1.0.0 → 1.1.0" in stopped.value.message
     assert "SHA-256 of plugin.toml" in stopped.value.message
-    assert "evalsi plugins update" in stopped.value.mend
+    assert "evalsi plugins update" in stopped.value.hint
     assert recorded(project)["acme/style"]["version"] == "1.0.0"
     added(tmp_path / "style", project, may_change=True)
     assert recorded(project)["acme/style"]["version"] == "1.1.0"

@@ -125,7 +125,7 @@ def test_whatever_differs_stops_a_run_before_anything_of_it_is_built_or_run(
         launch_pack(default_catalog().pack("acme/style"), None)
     assert stopped.value.code == "pack.changed"
     assert said in stopped.value.message
-    assert "plugins add --locked" in stopped.value.mend
+    assert "plugins add --locked" in stopped.value.hint
 
 
 def test_every_door_is_held_to_it(style: Path) -> None:

@@ -244,7 +244,7 @@ def test_a_key_of_thousands_of_parts_is_refused_and_not_parsed(project: Path, tm
 def test_a_pack_for_a_newer_protocol_says_that_evalsi_must_move(project: Path, tmp_path: Path) -> None:
     with pytest.raises(PackError, match="protocol is 2") as refused:
         added(write_pack(tmp_path / "style", protocol=2), project)
-    assert refused.value.mend == "Upgrade Evals.si."
+    assert refused.value.hint == "Upgrade Evals.si."
 
 
 def test_a_pack_without_a_lock_or_with_one_without_hashes_is_refused(project: Path, tmp_path: Path) -> None:

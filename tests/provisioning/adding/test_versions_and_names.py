@@ -116,7 +116,7 @@ def test_p5_a_folder_may_change_under_its_version_while_it_is_worked_on(project:
 def test_p6_a_git_repository_is_refused_with_what_to_do(word: str, project: Path) -> None:
     with pytest.raises(UsageError) as refused:
         source_of(word, project, None)
-    assert "git clone" in refused.value.mend
+    assert "git clone" in refused.value.hint
 
 
 def test_p6_a_file_address_is_the_path_that_it_names(project: Path, tmp_path: Path) -> None:

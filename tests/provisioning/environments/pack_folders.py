@@ -57,7 +57,7 @@ def says(python: Path, code: str) -> str:
 def refusal(pack: Path, *, rebuild: bool = False, offline: bool = False) -> PackEnvironmentError:
     with pytest.raises(PackEnvironmentError) as caught:
         ensure_environment(pack, "tiny", rebuild=rebuild, offline=offline)
-    assert caught.value.mend, "an error says what to do"
+    assert caught.value.hint, "an error says what to do"
     return caught.value
 
 

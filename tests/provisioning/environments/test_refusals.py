@@ -202,7 +202,7 @@ def test_a_missing_uv_says_how_to_get_it(make_pack: MakePack, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "uv", None)
     error = refusal(make_pack("msgpack"))
     assert error.code == "environment.no_uv"
-    assert "pip install uv" in error.mend
+    assert "pip install uv" in error.hint
 
 
 def test_a_wait_for_another_process_has_an_end(

@@ -31,7 +31,7 @@ def test_an_address_is_read_and_written_as_it_was(text: str, address: Address) -
 def test_an_address_that_leaves_the_machine_without_tls_is_refused(host: str) -> None:
     with pytest.raises(UsageError, match="leaves this machine") as caught:
         read_address(f"tcp://{host}:7700")
-    assert caught.value.mend == f"Use TLS: tls://{host}:7700"
+    assert caught.value.hint == f"Use TLS: tls://{host}:7700"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_an_address_that_leaves_the_machine_without_tls_is_refused(host: str) ->
 def test_what_is_no_address_is_told_with_the_forms_that_there_are(text: str) -> None:
     with pytest.raises(UsageError, match="no address of a service") as caught:
         read_address(text)
-    assert "unix:///PATH" in caught.value.mend
+    assert "unix:///PATH" in caught.value.hint
 
 
 def test_a_path_that_no_socket_can_have_is_refused_before_it_is_tried() -> None:

@@ -20,7 +20,7 @@ if sys.version_info < (3, 14):
 
 HEADER, START = "header.json", "_journal/start.json"
 SAMPLES = "samples/"
-_MEND = "Copy the log again, or mend it with `inspect log recover`."
+_HINT = "Copy the log again, or correct it with `inspect log recover`."
 
 
 class LogArchive:
@@ -42,7 +42,7 @@ class LogArchive:
         try:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, OSError) as error:
-            raise LogFault(f"{name} is no log of Inspect's, or is cut off: {error}.", _MEND) from error
+            raise LogFault(f"{name} is no log of Inspect's, or is cut off: {error}.", _HINT) from error
         self._members = [name for name in self._zip.namelist() if name.startswith(SAMPLES) and name.endswith(".json")]
         names = set(self._zip.NameToInfo)
         member = next((name for name in (HEADER, START) if name in names), None)
@@ -61,7 +61,7 @@ class LogArchive:
         try:
             value = json.loads(self._zip.read(member))
         except (zipfile.BadZipFile, zstandard.ZstdError, OSError, EOFError, RuntimeError, ValueError) as error:
-            raise LogFault(f"{self._name}, {member}: it cannot be read: {error}.", _MEND) from error
+            raise LogFault(f"{self._name}, {member}: it cannot be read: {error}.", _HINT) from error
         if not isinstance(value, dict):
-            raise LogFault(f"{self._name}, {member}: there is no object in it.", _MEND)
+            raise LogFault(f"{self._name}, {member}: there is no object in it.", _HINT)
         return value

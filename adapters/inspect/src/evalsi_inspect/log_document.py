@@ -16,7 +16,7 @@ from evalsi_inspect.log_fault import LogFault, check_version
 BLOCK_CHARS = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n]*")
 _decode = json.JSONDecoder().raw_decode
-_MEND = "Copy the log again, or name one that Inspect wrote."
+_HINT = "Copy the log again, or name one that Inspect wrote."
 
 
 class LogDocument:
@@ -42,7 +42,7 @@ class LogDocument:
         self._begin("{", "the document is no object")
         self._has_samples = self._read_header()
         if not isinstance(self.header.get("eval"), dict):
-            raise LogFault(f"{name} is JSON, and no log of Inspect's: it has no eval before its samples.", _MEND)
+            raise LogFault(f"{name} is JSON, and no log of Inspect's: it has no eval before its samples.", _HINT)
         check_version(name, self.header.get("version"))
 
     def samples(self) -> Iterator[dict[str, Any]]:
@@ -117,4 +117,4 @@ class LogDocument:
         return bool(block)
 
     def _fault(self, what: str) -> LogFault:
-        return LogFault(f"{self._name} is no whole JSON document: {what}.", _MEND)
+        return LogFault(f"{self._name} is no whole JSON document: {what}.", _HINT)

@@ -1,4 +1,4 @@
-"""What is wrong with a log of Inspect's, as a sentence with a mend.
+"""What is wrong with a log of Inspect's, as a sentence with a hint.
 
 It must not know how a log is read.
 """
@@ -12,10 +12,10 @@ NEWEST_VERSION = 2
 class LogFault(Exception):
     """A log, or a sample of it, that cannot be read."""
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.message = message
-        self.mend = mend
+        self.hint = hint
 
 
 def check_version(name: str, version: object) -> None:

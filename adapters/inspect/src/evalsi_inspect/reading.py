@@ -1,6 +1,6 @@
 """`python -m evalsi_inspect.reading LOG`: the samples of a log as rows, JSON lines on standard output.
 
-Each line is `{"row": …}`; the last is `{"end": COUNT}`, or `{"fault": {"message": …, "mend": …}}`. Without a last line
+Each line is `{"row": …}`; the last is `{"end": COUNT}`, or `{"fault": {"message": …, "hint": …}}`. Without a last line
 the reader did not reach the end. It must not know who reads the lines.
 """
 
@@ -48,7 +48,7 @@ def _print(path: Path, out: BinaryIO) -> int:
             count += 1
         last = {"end": count}
     except LogFault as fault:
-        last = {"fault": {"message": fault.message, "mend": fault.mend}}
+        last = {"fault": {"message": fault.message, "hint": fault.hint}}
     out.write(_encode(last).encode() + b"\n")
     out.flush()
     return 1 if "fault" in last else 0
@@ -74,7 +74,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield row_of(sample, spec)
             except LogFault as fault:
-                raise LogFault(f"{path.name}: {fault.message}", fault.mend) from fault
+                raise LogFault(f"{path.name}: {fault.message}", fault.hint) from fault
 
 
 def open_log(file: BinaryIO, name: str) -> Log:

@@ -169,5 +169,5 @@ def _value(score: Mapping[str, Any]) -> float | str:
 
 def _why(found: Mapping[str, Any]) -> str:
     error = found.get("error") or {}
-    parts = (error.get("message") or found.get("reason") or found["outcome"], error.get("mend"))
+    parts = (error.get("message") or found.get("reason") or found["outcome"], error.get("hint"))
     return f"{error.get('code', found['outcome'])}: {' '.join(part for part in parts if part)}"

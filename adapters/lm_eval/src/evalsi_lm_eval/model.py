@@ -157,7 +157,7 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         self._left = {name: max(0, left - took[name]) for name, left in self._left.items()}
         failed = [one for one in found if isinstance(one, evalsi.AskError)]
         if failed:
-            kept = " What was answered is in the cache, so run again when it is mended." if self._cache else ""
+            kept = " What was answered is in the cache, so run again when it is repaired." if self._cache else ""
             raise NoAnswers(f"{len(failed):,} of {len(found):,} requests were not answered: {failed[0]}.{kept}")
         return answered
 

@@ -102,7 +102,7 @@ def _rubrics(value: Any) -> dict[str, str]:
 def _refuse_blank(name: str, value: Any) -> None:
     if _is_nothing(value):
         field = NEEDS[name]
-        raise ValueError(f"the {field} holds no text; mend the {field} of this record")
+        raise ValueError(f"the {field} holds no text; correct the {field} of this record")
 
 
 def _is_nothing(value: Any) -> bool:

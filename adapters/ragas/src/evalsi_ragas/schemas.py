@@ -1,7 +1,7 @@
 """The JSON Schema of an answer that RAGAS expects, in the kernel's subset, and as narrow as RAGAS' own words are.
 
 RAGAS asks for "0 or 1" and takes any integer, counts what it does not know as a no, and takes an empty list of
-verdicts for a perfect answer. What is no answer is refused here, so that the judge is asked to mend it.
+verdicts for a perfect answer. What is no answer is refused here, so that the judge is asked to correct it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`evalsi doctor`: whether this machine can run what is installed; `evalsi doctor PACK` starts that pack to see.
 
-It must not mend anything but a broken environment, and says so when it does.
+It must not repair anything but a broken environment, and says so when it does.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[Check]:
             lines.append(check(f"pack {pack.name}", lambda pack=pack: _start(pack)))  # type: ignore[misc]
             lines += _self_test(pack, models)
     if wanted is None:
-        lines += [Check("error", f"pack {broken.name}", broken.message, broken.mend) for broken in catalog.broken]
+        lines += [Check("error", f"pack {broken.name}", broken.message, broken.hint) for broken in catalog.broken]
     # Last, so that they are seen after a hundred that are well.
     return sorted(lines, key=lambda line: line.status == "error") if wanted is None else lines
 

@@ -15,7 +15,7 @@ from evalsi_protocol.errors import WireError
 
 
 class Terms(NamedTuple):
-    """How a budget speaks of itself: the code of its errors, and the mends for its limits and for a price."""
+    """How a budget speaks of itself: the code of its errors, and the hints for its limits and for a price."""
 
     code: str
     tokens: str
@@ -40,9 +40,9 @@ TARGET = Terms(
 class BudgetSpent(Exception):
     """A call that the budget does not cover; it was not made."""
 
-    def __init__(self, code: str, message: str, mend: str) -> None:
+    def __init__(self, code: str, message: str, hint: str) -> None:
         super().__init__(message)
-        self.error = WireError(code, message, mend, "config", "no")
+        self.error = WireError(code, message, hint, "config", "no")
 
 
 class _Amount(NamedTuple):

@@ -163,7 +163,7 @@ class Caller:
 
     def give_up(self, error: WireError) -> None:
         """Make no more calls."""
-        self._breaker.trip(ProviderError(error.code, error.message, error.mend, blame=error.blame, retry=error.retry))
+        self._breaker.trip(ProviderError(error.code, error.message, error.hint, source=error.source, retry=error.retry))
 
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
         """The most that a call can cost, whoever answers; None where a price is not known."""

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS, Ask, Embeddings, Reply, Tokens
-from evalsi_protocol.errors import Blame, Retry, WireError
+from evalsi_protocol.errors import ErrorSource, Retry, WireError
 
 Kind = Literal["judge", "embed", "target"]
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
@@ -63,9 +63,9 @@ class ProviderError(Exception):
         self,
         code: str,
         message: str,
-        mend: str = "",
+        hint: str = "",
         *,
-        blame: Blame = "provider",
+        source: ErrorSource = "provider",
         retry: Retry = "no",
         retry_after_s: float | None = None,
         is_final: bool = False,
@@ -74,7 +74,7 @@ class ProviderError(Exception):
         is_page: bool = False,
     ) -> None:
         super().__init__(message)
-        self.error = WireError(code, message, mend, blame, retry)
+        self.error = WireError(code, message, hint, source, retry)
         self.retry_after_s = retry_after_s
         self.is_final = is_final
         self.tokens = tokens
@@ -91,7 +91,7 @@ def may_be_billed() -> Iterator[None]:
     try:
         yield
     except asyncio.CancelledError as end:
-        raise ProviderError("protocol.cancelled", "The call was broken off.", blame="kernel") from end
+        raise ProviderError("protocol.cancelled", "The call was broken off.", source="kernel") from end
 
 
 class Connector(Protocol):

@@ -291,7 +291,7 @@ class _Tries:
         return tried if is_over else None
 
     def _is_unreachable(self, error: ProviderError) -> bool:
-        """Whether nobody seems to be there: a wrong address, or a server that is down, which hours would not mend."""
+        """Whether nobody seems to be there: a wrong address, or a server that is down, which hours would not end."""
         return error.error.code == UNREACHABLE and self._breaker.is_cold and self._failures >= COLD_TRIES
 
     def _is_wrong_address(self, error: ProviderError) -> bool:
@@ -336,8 +336,8 @@ def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> P
     anew = ProviderError(
         wire.code,
         message,
-        wire.mend,
-        blame=wire.blame,
+        wire.hint,
+        source=wire.source,
         retry=wire.retry,
         retry_after_s=error.retry_after_s,
         is_final=error.is_final,

@@ -21,7 +21,7 @@ from evalsi_kernel.broker.stated_verdict import contradicts
 from evalsi_kernel.checking.param_schema import params_schema_problems
 from evalsi_kernel.checking.problems import told
 from evalsi_kernel.checking.value_schema import MAX_DEPTH, same, types_of, value_problems
-from evalsi_protocol.errors import Blame, WireError, sendable
+from evalsi_protocol.errors import ErrorSource, WireError, sendable
 
 MAX_REPLY_CHARS = 1_000_000
 MAX_QUOTED_CHARS = 4_000
@@ -41,10 +41,14 @@ class VerdictError(Exception):
     """A reply that is no verdict, or a schema that can have none."""
 
     def __init__(
-        self, code: str, message: str, mend: str = "Read its reply, or take another judge.", blame: Blame = "judge"
+        self,
+        code: str,
+        message: str,
+        hint: str = "Read its reply, or take another judge.",
+        source: ErrorSource = "judge",
     ) -> None:
         super().__init__(message)
-        self.error = WireError(code, sendable(message), mend, blame, "no")
+        self.error = WireError(code, sendable(message), hint, source, "no")
 
     @property
     def code(self) -> str:
@@ -65,8 +69,8 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         VerdictError: "judge.schema".
     """
     if problems := list(islice(params_schema_problems(dict(schema), ""), 5)):
-        message, mend = told("The schema of a question", problems)
-        raise VerdictError("judge.schema", message, mend or "Mend the pack.", "pack")
+        message, hint = told("The schema of a question", problems)
+        raise VerdictError("judge.schema", message, hint or "Correct the pack.", "pack")
 
 
 def parse_verdict(
@@ -92,8 +96,8 @@ def parse_verdict(
     if finish == "refusal":
         raise _refused()
     if finish == "length":
-        mend = "Let it take more tokens: --judge-max-tokens."
-        raise VerdictError("judge.truncated", "The judge's reply was cut off at its most tokens.", mend)
+        hint = "Let it take more tokens: --judge-max-tokens."
+        raise VerdictError("judge.truncated", "The judge's reply was cut off at its most tokens.", hint)
     if not text.translate(_BLANKS).strip():
         raise VerdictError("judge.empty", "The judge's reply is empty.")
     if schema is None:

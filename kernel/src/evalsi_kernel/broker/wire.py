@@ -21,7 +21,7 @@ class BadAsk(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.error = WireError("protocol.body", message, "Mend the pack.", "pack")
+        self.error = WireError("protocol.body", message, "Correct the pack.", "pack")
 
 
 class Asker(NamedTuple):

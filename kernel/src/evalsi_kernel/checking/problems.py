@@ -17,24 +17,24 @@ class Problem(NamedTuple):
     Args:
         at: the place within the document, such as "evaluators[0].outputs[1].kind"; "" is the whole.
         what: what is wrong there, as the rest of a sentence that begins with the place, without a full stop.
-        mend: one imperative sentence, or "".
+        hint: one imperative sentence, or "".
     """
 
     at: str
     what: str
-    mend: str = ""
+    hint: str = ""
 
     def to_dict(self) -> dict[str, str]:
         """For the details of an error."""
-        return {"at": self.at, "what": self.what, "mend": self.mend}
+        return {"at": self.at, "what": self.what, "hint": self.hint}
 
 
 def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
-    """Message and mend of the one error that tells all the problems of a document."""
+    """Message and hint of the one error that tells all the problems of a document."""
     if len(problems) == 1:
         only = problems[0]
-        return f"{document}: {_sentence(only)}", only.mend
-    lines = [f"  {_sentence(problem)} {problem.mend}".rstrip() for problem in problems]
+        return f"{document}: {_sentence(only)}", only.hint
+    lines = [f"  {_sentence(problem)} {problem.hint}".rstrip() for problem in problems]
     return "\n".join([f"{document}: {len(problems)} problems:", *lines]), ""
 
 
@@ -43,8 +43,8 @@ ErrorType = TypeVar("ErrorType", bound=EvalsiError)
 
 def refusal(kind: type[ErrorType], code: str, document: str, problems: Sequence[Problem], **details: Any) -> ErrorType:
     """The one error that tells all the problems of a document, which are in its `details["problems"]` too."""
-    message, mend = told(document, problems)
-    return kind(message, mend, code=code, problems=[problem.to_dict() for problem in problems], **details)
+    message, hint = told(document, problems)
+    return kind(message, hint, code=code, problems=[problem.to_dict() for problem in problems], **details)
 
 
 def inside(place: str, key: str | int) -> str:

@@ -17,7 +17,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def choose(word: str, known: Iterable[str]) -> str:
-    """The mend for an unknown name where the known ones are few: `Did you mean "x"? Use: x, y.`"""
+    """The hint for an unknown name where the known ones are few: `Did you mean "x"? Use: x, y.`"""
     names = list(known)
     return f"{did_you_mean(word, names)} Use: {', '.join(names) or 'none'}.".strip()
 

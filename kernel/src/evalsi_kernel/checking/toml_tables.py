@@ -25,12 +25,12 @@ class Table(BaseModel):
 
 
 class Misfit(ValueError):
-    """What a validator finds, told like a `Problem`: the rest of a sentence that begins with its place, and a mend."""
+    """What a validator finds, told like a `Problem`: the rest of a sentence that begins with its place, and a hint."""
 
-    def __init__(self, what: str, mend: str = "") -> None:
+    def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what)
         self.what = what
-        self.mend = mend
+        self.hint = hint
 
 
 DottedName = Annotated[
@@ -76,7 +76,7 @@ def read_toml(path: Path, error: Raise) -> dict[str, Any]:
         line = cause.object.count(b"\n", 0, cause.start) + 1
         raise error(f"{path} is not UTF-8 (line {line}).", "Save it as UTF-8.", []) from cause
     except (ValueError, RecursionError) as cause:
-        raise error(f"{path} is not TOML: {cause}.", "Mend that place.", []) from cause
+        raise error(f"{path} is not TOML: {cause}.", "Correct that place.", []) from cause
 
 
 def check_table(
@@ -91,8 +91,8 @@ def check_table(
         problems = _problems(model, cause, "")
     problems += more(tables)
     if checked is None or problems:
-        message, mend = told(str(path), problems)
-        raise error(message, mend, problems)
+        message, hint = told(str(path), problems)
+        raise error(message, hint, problems)
     return checked
 
 
@@ -114,15 +114,15 @@ def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
         at = inside(at, key)
     kind, value = found["type"], found["input"]
     if kind == "value_error" and isinstance(error := found["ctx"]["error"], Misfit):
-        return Problem(at, error.what, error.mend)
+        return Problem(at, error.what, error.hint)
     if kind == "missing":
         return Problem(at, "is missing", "Add it.")
     if kind == "extra_forbidden":
         of = _model_at(model, found["loc"][:-1])
         return Problem(at, "is not a key there", choose(str(found["loc"][-1]), of.model_fields if of else ()))
     if kind in _KINDS:
-        what, mend = _KINDS[kind]
-        return Problem(at, f"{what}, not {shown(value)}", mend)
+        what, hint = _KINDS[kind]
+        return Problem(at, f"{what}, not {shown(value)}", hint)
     if kind == "literal_error":
         return Problem(at, f"must be {found['ctx']['expected']}, not {shown(value)}")
     if kind == "string_pattern_mismatch":

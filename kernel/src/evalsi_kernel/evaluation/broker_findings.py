@@ -18,15 +18,15 @@ def broker_findings(broker: Broker, asking: Sequence[int]) -> list[Finding]:
     found = []
     if broker.over_budget:
         message = f"The budget for model calls does not cover every question: {broker.over_budget:,} went unasked."
-        mend = "Raise it, or say what the model costs, and run again"
+        hint = "Raise it, or say what the model costs, and run again"
         if broker.keeps_replies:
-            mend += "; what was answered comes from the cache at no cost."
+            hint += "; what was answered comes from the cache at no cost."
         else:
-            mend += ". Without the cache, what was answered is asked and paid again."
-        found.append(Finding("problem", message, mend))
+            hint += ". Without the cache, what was answered is asked and paid again."
+        found.append(Finding("problem", message, hint))
     found += [Finding("notice", sentence, OVERSHOOT) for sentence in broker.overshoots]
     if (why := broker.broken) is not None:
-        found.append(Finding("problem", f"A model is not asked any more: {why.message}", why.mend))
+        found.append(Finding("problem", f"A model is not asked any more: {why.message}", why.hint))
     if broker.error is not None:
         found.append(
             Finding("problem", f"The judge's raw replies are not kept: {broker.error.strerror}.", "Free some space.")

@@ -88,7 +88,7 @@ def _open_cache(extensions: Extensions, on_note: Note, *, may_write: bool) -> Ju
     except ConfigError as error:
         if error.code != "config.no_extension":
             raise
-        on_note(f"No extension keeps the replies of models, so each call is made, and paid. {error.mend}")
+        on_note(f"No extension keeps the replies of models, so each call is made, and paid. {error.hint}")
         return None
 
 

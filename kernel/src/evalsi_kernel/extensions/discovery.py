@@ -85,8 +85,8 @@ def _read(point: EntryPoint, path: Path) -> ExtensionInfo:
     tables = read_toml(path, _error)
     number = tables.get("extension", FORMAT)
     if isinstance(number, int) and number != FORMAT:
-        mend = "Upgrade Evals.si." if number > FORMAT else f"Write extension = {FORMAT}."
-        raise _error(f"{path}: extension is {number}, and this version of Evals.si knows {FORMAT} only.", mend, [])
+        hint = "Upgrade Evals.si." if number > FORMAT else f"Write extension = {FORMAT}."
+        raise _error(f"{path}: extension is {number}, and this version of Evals.si knows {FORMAT} only.", hint, [])
     table = check_table(ExtensionTable, tables, path, _error, _provides_problems)
     name, version = _distribution(point)
     return ExtensionInfo(table.name, table.module, table.summary, name, version, str(path), table.provides)
@@ -123,5 +123,5 @@ def _distribution(point: EntryPoint) -> tuple[str, str]:
     return (point.dist.name, point.dist.version) if point.dist else ("", "")
 
 
-def _error(message: str, mend: str, problems: list[Problem]) -> ConfigError:
-    return ConfigError(message, mend, code="config.extension", problems=[problem.to_dict() for problem in problems])
+def _error(message: str, hint: str, problems: list[Problem]) -> ConfigError:
+    return ConfigError(message, hint, code="config.extension", problems=[problem.to_dict() for problem in problems])

@@ -103,7 +103,7 @@ class Extensions:
         if info := self.provider(kind, name):
             return self.load(info)
         missing = _MISSING.get(kind, f'No extension provides "{{}}" ({kind}).').format(name)
-        raise ConfigError(missing, mend_for(kind, name, self), code="config.no_extension")
+        raise ConfigError(missing, hint_for(kind, name, self), code="config.no_extension")
 
     def load(self, info: ExtensionInfo) -> pluggy.PluginManager:
         """Import an extension and register its hooks, with a caller of their own, so that no other one is asked.
@@ -150,23 +150,23 @@ def load_extensions(cache_dir: Path) -> Extensions:
     return Extensions(found.infos, [*found.warnings, *([warning] if warning else [])])
 
 
-def mend_for(kind: str, name: str, extensions: Extensions) -> str:
+def hint_for(kind: str, name: str, extensions: Extensions) -> str:
     """What to do where no extension provides a name: the nearest name, those there are, what to install."""
     known = extensions.names(kind)
-    mends = [did_you_mean(name, known)]
+    hints = [did_you_mean(name, known)]
     if known and kind == "suffixes":
-        mends.append(_formats(known))
+        hints.append(_formats(known))
     elif known and known != [ONLY_ONE]:
-        mends.append(f"There are: {', '.join(known)}.")
+        hints.append(f"There are: {', '.join(known)}.")
     brought_by = _BROUGHT_BY.get((kind, name)) or (not known and _BROUGHT_BY.get((kind, "")))
     if extensions.warnings:
         # What is installed and left out is nearer than what could be installed.
-        mends.extend(extensions.warnings)
+        hints.extend(extensions.warnings)
     elif brought_by:
-        mends.append(f"Install it: pip install '{brought_by}'")
+        hints.append(f"Install it: pip install '{brought_by}'")
     elif not known:
-        mends.append("Install an extension that provides it.")
-    return " ".join(mend for mend in mends if mend)
+        hints.append("Install an extension that provides it.")
+    return " ".join(hint for hint in hints if hint)
 
 
 def _formats(suffixes: list[str]) -> str:

@@ -37,8 +37,8 @@ def hooks_of(info: ExtensionInfo) -> pluggy.PluginManager:
         manager.check_pending()
     except pluggy.PluginValidationError as cause:
         detail = " ".join(str(cause).split())
-        mend = f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
-        raise ConfigError(f"{whose} does not fit: {detail}.", mend, code="config.extension") from cause
+        hint = f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
+        raise ConfigError(f"{whose} does not fit: {detail}.", hint, code="config.extension") from cause
     return manager
 
 

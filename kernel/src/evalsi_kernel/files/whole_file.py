@@ -42,9 +42,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def told_of(path: Path, mend: str = "Free some space, or write elsewhere.") -> Iterator[None]:
+def told_of(path: Path, hint: str = "Free some space, or write elsewhere.") -> Iterator[None]:
     """What the system says of a file there, as an `OutputError`."""
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.", mend) from error
+        raise OutputError(f"{path} cannot be written: {error.strerror}.", hint) from error

@@ -144,7 +144,7 @@ class _Planning:
         try:
             return reader.compile(gate.when, GATE_VARIABLES)
         except ConfigError as error:
-            self._add(index, "when", f"cannot be used: {error.message.rstrip('.')}", error.mend)
+            self._add(index, "when", f"cannot be used: {error.message.rstrip('.')}", error.hint)
             return None
 
     def check_metric(self, gate: GateSpec, index: int) -> None:
@@ -172,12 +172,12 @@ class _Planning:
                 self._add(index, "metric", what, f"Write trials: {parts.k} or more.")
             return
         known = [*self._metrics, *(name for name, _ in _ranges(self._metrics.items(), (), trials))]
-        mend = f"{did_you_mean(metric, known)} {_listed(dict.fromkeys(known))}".strip()
+        hint = f"{did_you_mean(metric, known)} {_listed(dict.fromkeys(known))}".strip()
         if self._is_open:
             what = f'spec.gates[{index}].metric is "{metric}", which no evaluator declares'
-            self.warnings.append(f"{what}; if none gives it either, the gate fails. {mend}")
+            self.warnings.append(f"{what}; if none gives it either, the gate fails. {hint}")
         else:
-            self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', mend)
+            self._add(index, "metric", f'is "{metric}", which no evaluator of the run gives', hint)
 
     def check_bounds(self, gate: GateSpec, index: int, values: tuple[float, float]) -> None:
         """Refuse a bound that no value of a metric with a declared range can meet."""
@@ -185,8 +185,8 @@ class _Planning:
         span = f"{gate.metric} is from {low:g} to {high:g}"
         # The lower end of an interval may be below the range, and the upper end above it.
         if gate.min is not None and gate.stat in ("mean", "lower") and gate.min > high + rounding(high):
-            mend = f"Write {gate.min / 100:g} for {gate.min:g} %." if values == (0, 1) else f"Write {high:g} or less."
-            self._add(index, "min", f"is {gate.min:g}, and {span}, so that nothing passes", mend)
+            hint = f"Write {gate.min / 100:g} for {gate.min:g} %." if values == (0, 1) else f"Write {high:g} or less."
+            self._add(index, "min", f"is {gate.min:g}, and {span}, so that nothing passes", hint)
         if gate.max is not None and gate.stat in ("mean", "upper") and gate.max < low - rounding(low):
             self._add(index, "max", f"is {gate.max:g}, and {span}, so that nothing passes", f"Write {low:g} or more.")
 
@@ -198,18 +198,18 @@ class _Planning:
                 self.baselines[name] = self._read(name)
             except ConfigError as error:
                 self._unread.add(name)
-                self._add(index, "baseline", f"cannot be used: {error.message.rstrip('.')}", error.mend)
+                self._add(index, "baseline", f"cannot be used: {error.message.rstrip('.')}", error.hint)
                 return
         found = self.baselines[name].side
         if gate.metric not in found.means:
-            mend = f"{did_you_mean(gate.metric, found.means)} {_listed(found.means)}".strip()
-            self._add(index, "baseline", f'is {name}, which has no metric "{gate.metric}"', mend)
+            hint = f"{did_you_mean(gate.metric, found.means)} {_listed(found.means)}".strip()
+            self._add(index, "baseline", f'is {name}, which has no metric "{gate.metric}"', hint)
         elif gate.slice_key is not None and all(key != gate.slice_key for key, _ in found.slices):
             what = f"is {name}, which has no slices by {gate.slice_key}"
             self._add(index, "baseline", what, f"Make it with summary.slice_by: [{gate.slice_key}].")
 
-    def _add(self, index: int, key: str, what: str, mend: str) -> None:
-        self.problems.append(Problem(f"spec.gates[{index}].{key}", what, mend))
+    def _add(self, index: int, key: str, what: str, hint: str) -> None:
+        self.problems.append(Problem(f"spec.gates[{index}].{key}", what, hint))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ class BrokenPack(NamedTuple):
         folder: where the manifest lies.
         evaluators: the names that the manifest gives, as far as it can be read.
         message: what is wrong with the manifest, and where.
-        mend: what to do about it, or "" where the message says it.
+        hint: what to do about it, or "" where the message says it.
         problems: each problem with its place.
     """
 
@@ -40,12 +40,12 @@ class BrokenPack(NamedTuple):
     folder: Path
     evaluators: tuple[str, ...]
     message: str
-    mend: str
+    hint: str
     problems: tuple[dict[str, str], ...]
 
     def error(self) -> PackError:
         """The error to raise where the pack is asked for."""
-        return PackError(self.message, self.mend, code="pack.manifest", problems=list(self.problems))
+        return PackError(self.message, self.hint, code="pack.manifest", problems=list(self.problems))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -91,8 +91,8 @@ class Catalog(NamedTuple):
                 raise broken.error()
         names = [pack.name for pack in self.packs]
         there_are = f"There are {_listed(names)}." if names else "There is none on the search path."
-        mend = f"{did_you_mean(name, names)} {there_are}".strip()
-        raise ConfigError(f'There is no pack "{name}".', mend, code="config.unknown_pack", name=name)
+        hint = f"{did_you_mean(name, names)} {there_are}".strip()
+        raise ConfigError(f'There is no pack "{name}".', hint, code="config.unknown_pack", name=name)
 
     def resolve(self, ref: str | EvaluatorRef) -> EvaluatorInfo:
         """The evaluator that a name means.
@@ -156,16 +156,16 @@ class Catalog(NamedTuple):
                 return pack.error()
         bare = ref._replace(version="")
         known = [one.ref if ref.qualifier else one.name for one in self.evaluators()]
-        mends = [did_you_mean(str(bare), known)]
+        hints = [did_you_mean(str(bare), known)]
         owner = next((pack for pack in self.packs if pack.name == ref.qualifier), None)
         if owner is not None:
             names = [one.name for one in owner.evaluators]
-            mends = [did_you_mean(ref.name, names), f"{owner.name} has {_listed(names)}."]
+            hints = [did_you_mean(ref.name, names), f"{owner.name} has {_listed(names)}."]
         if self.broken:
-            mends.append(f"The manifest of {_listed([pack.name for pack in self.broken])} cannot be read.")
-        mends.append("`evalsi catalog` lists every evaluator.")
-        mend = " ".join(filter(None, mends))
-        return ConfigError(f'There is no evaluator "{bare}".', mend, code="config.unknown_evaluator", name=str(bare))
+            hints.append(f"The manifest of {_listed([pack.name for pack in self.broken])} cannot be read.")
+        hints.append("`evalsi catalog` lists every evaluator.")
+        hint = " ".join(filter(None, hints))
+        return ConfigError(f'There is no evaluator "{bare}".', hint, code="config.unknown_evaluator", name=str(bare))
 
 
 def default_catalog() -> Catalog:
@@ -244,7 +244,7 @@ def _read(path: Path) -> PackInfo | BrokenPack:
     except PackError as error:
         name, evaluators = readable_names(path)
         problems = tuple(error.details["problems"])
-        return BrokenPack(name or path.parent.name, path.parent, evaluators, error.message, error.mend, problems)
+        return BrokenPack(name or path.parent.name, path.parent, evaluators, error.message, error.hint, problems)
 
 
 def _first_of_each_name(

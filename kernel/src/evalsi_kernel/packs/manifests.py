@@ -134,8 +134,8 @@ def parse_manifest(tables: dict[str, Any], path: Path) -> Manifest:
         # What another format means by its other keys is not known here, so they are not judged.
         if isinstance(number, int) and number != supported:
             problem = Problem(key, f"is {number}, and this version of Evals.si knows {supported} only")
-            mend = "Upgrade Evals.si." if number > supported else f"Write {key} = {supported}."
-            raise manifest_error(f"{path}: {problem.at} {problem.what}.", mend, [problem])
+            hint = "Upgrade Evals.si." if number > supported else f"Write {key} = {supported}."
+            raise manifest_error(f"{path}: {problem.at} {problem.what}.", hint, [problem])
     return check_table(Manifest, tables, path, manifest_error, _more_problems)
 
 
@@ -150,9 +150,9 @@ def readable_names(path: Path) -> tuple[str, tuple[str, ...]]:
     return name if isinstance(name, str) else "", tuple(one for one in evaluators if isinstance(one, str))
 
 
-def manifest_error(message: str, mend: str, problems: list[Problem]) -> PackError:
+def manifest_error(message: str, hint: str, problems: list[Problem]) -> PackError:
     """The one error for whatever is wrong with a manifest."""
-    return PackError(message, mend, code="pack.manifest", problems=[problem.to_dict() for problem in problems])
+    return PackError(message, hint, code="pack.manifest", problems=[problem.to_dict() for problem in problems])
 
 
 def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:

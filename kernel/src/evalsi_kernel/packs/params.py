@@ -70,8 +70,8 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
             named = left if "." in left else f"EVALUATOR.{left or 'PARAM'}"
             problems.append(Problem(assignment, "has no =", f"Write {named}=VALUE."))
         elif not dot or not evaluator or not param:
-            mend = f"Write EVALUATOR.{param or 'PARAM'}={text or 'VALUE'}, such as numeric-match.rel_tol=0.01."
-            problems.append(Problem(assignment, "does not say which param of which evaluator", mend))
+            hint = f"Write EVALUATOR.{param or 'PARAM'}={text or 'VALUE'}, such as numeric-match.rel_tol=0.01."
+            problems.append(Problem(assignment, "does not say which param of which evaluator", hint))
         elif param in params.get(evaluator, {}):
             problems.append(Problem(assignment, f"gives {evaluator}.{param} a second time", "Give it once."))
         else:
@@ -91,7 +91,7 @@ def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str
             continue
         param = properties.get(name, {} if others is True else others)
         for problem in value_problems(param, value, name):
-            yield Problem(problem.at, problem.what, problem.mend or _right_form(evaluator_name, name, param, value))
+            yield Problem(problem.at, problem.what, problem.hint or _right_form(evaluator_name, name, param, value))
     for name in schema.get("required", ()):
         if name not in given:
             described = properties.get(name, {}).get("description", "")

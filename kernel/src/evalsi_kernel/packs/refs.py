@@ -112,5 +112,5 @@ def _is_dotted(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
 
 
-def _malformed(message: str, mend: str) -> ConfigError:
-    return ConfigError(message, mend, code="config.evaluator")
+def _malformed(message: str, hint: str) -> ConfigError:
+    return ConfigError(message, hint, code="config.evaluator")

@@ -102,7 +102,7 @@ def _builder_for(pack: str) -> EnvironmentBuilder:
             raise
         raise PackEnvironmentError(
             f"The environment of the pack {pack} is not ready, and no extension is installed that builds environments.",
-            error.mend,
+            error.hint,
             code="environment.no_builder",
         ) from error
 

@@ -182,7 +182,9 @@ def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
     try:
         return EvaluatorInfo.from_dict({**table, "pack": pack})
     except (KeyError, TypeError, ValueError) as error:
-        raise PackError(f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Mend it.") from error
+        raise PackError(
+            f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Correct it."
+        ) from error
 
 
 def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]]) -> list[_Found]:
@@ -270,8 +272,8 @@ def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
     for one in found:
         for capability in one.info.asks:
             if capability in MUST_BE_NAMED and capability not in bound:
-                what, mend = MUST_BE_NAMED[capability]
-                raise ConfigError(f"{one.name} asks {what}, and none is named.", mend, code="config.no_model")
+                what, hint = MUST_BE_NAMED[capability]
+                raise ConfigError(f"{one.name} asks {what}, and none is named.", hint, code="config.no_model")
 
 
 def _group(one: _Found, in_flight: int | None, request: Request, on_progress: Progress | None) -> Group:

@@ -30,8 +30,8 @@ def reattached(pack: PackInfo, names: Collection[str]) -> PackInfo:
         name, _, address = word.partition("=")
         fault = "has no address" if not address else "is no pack" if name not in names else ""
         if fault:
-            mend = "Write NAME=ADDRESS, such as acme/tone=unix:///tmp/tone." if not address else choose(name, names)
-            raise ConfigError(f"{VARIABLE} names {name!r}, which {fault}.", mend, code="config.reattach")
+            hint = "Write NAME=ADDRESS, such as acme/tone=unix:///tmp/tone." if not address else choose(name, names)
+            raise ConfigError(f"{VARIABLE} names {name!r}, which {fault}.", hint, code="config.reattach")
         if name == pack.name:
             fresh = f"{pack.version}+reattached"
             return pack._replace(

@@ -18,10 +18,10 @@ _MAX_SHOWN_CHARS = 60
 class BadField(ValueError):
     """A field that cannot be read: what is wrong with it, and what to do."""
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.message = message
-        self.mend = mend
+        self.hint = hint
 
 
 def content(value: Any) -> Any:

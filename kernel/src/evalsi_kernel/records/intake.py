@@ -180,7 +180,7 @@ class Intake:
                     if type(record_id) is not str or not record_id:
                         wire["id"] = record_id = _id_text(record_id)
             except BadField as bad:
-                self._refuse(number, bad.message, bad.mend)
+                self._refuse(number, bad.message, bad.hint)
             try:
                 packed.append(pack(wire))
             except REFUSED as error:
@@ -271,8 +271,8 @@ class Intake:
 
     # -- refusals -------------------------------------------------------------------------------------------------
 
-    def _refuse(self, number: int, message: str, mend: str) -> NoReturn:
-        raise DatasetError(f"{self.source.name}, {self.source.unit} {number}: {message}.", mend)
+    def _refuse(self, number: int, message: str, hint: str) -> NoReturn:
+        raise DatasetError(f"{self.source.name}, {self.source.unit} {number}: {message}.", hint)
 
     def _refuse_repeat(self, repeat: Repeat, ids: list[str], numbers: list[int]) -> NoReturn:
         name, unit = self.source.name, self.source.unit

@@ -14,7 +14,7 @@ REFUSED = (ValueError, TypeError, OverflowError, RecursionError)
 
 
 def explain(row: dict[str, Any], error: Exception) -> tuple[str, str]:
-    """A sentence without its full stop that names the column, and a mend."""
+    """A sentence without its full stop that names the column, and a hint."""
     path, cause = _find(row, [], error)
     name = ".".join(path).encode("utf-8", "backslashreplace").decode() or "the record"
     if isinstance(cause, UnicodeEncodeError):

@@ -1,6 +1,6 @@
 """What a person should know of an evaluation besides its numbers: metrics without a value, columns that were missing.
 
-It makes sentences with a mend; it must not know how they are shown.
+It makes sentences with a hint; it must not know how they are shown.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ WHEN_FALSE = "when is false: "
 
 
 class Finding(NamedTuple):
-    """A sentence and its mend; a problem makes the evaluation fail, a notice does not."""
+    """A sentence and its hint; a problem makes the evaluation fail, a notice does not."""
 
     severity: Literal["problem", "notice"]
     message: str
-    mend: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.message} {self.mend}".strip()
+        return f"{self.message} {self.hint}".strip()
 
 
 def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Finding]:
@@ -64,8 +64,8 @@ def _missing_columns(intake: Intake) -> Iterator[Finding]:
         message = f"The column {column!r}, mapped to {field}, is missing in {_of(missing, intake.count)}."
         # Of what was read, not of what was scored: a run may have been stopped in between.
         if missing and missing >= intake.count:
-            mend = f"{did_you_mean(column, intake.columns)} {_columns(intake)}".strip()
-            yield Finding("problem", message, mend)
+            hint = f"{did_you_mean(column, intake.columns)} {_columns(intake)}".strip()
+            yield Finding("problem", message, hint)
         elif missing:
             yield Finding("notice", message)
 
@@ -85,9 +85,9 @@ def _of_tallies(tallies: Sequence[Tally], intake: Intake, records: int) -> Itera
         elif tally.skipped:
             message = f"{name} skipped every record{mostly(tally.skip_reasons)}"
             is_meant = all(reason.startswith(WHEN_FALSE) for reason in tally.skip_reasons)
-            yield Finding("notice" if is_meant else "problem", message, _mend_of_skips(tally, intake))
+            yield Finding("notice" if is_meant else "problem", message, _hint_of_skips(tally, intake))
         else:
-            yield Finding("problem", f"{name} gave no score.", "Mend the evaluator.")
+            yield Finding("problem", f"{name} gave no score.", "Correct the evaluator.")
 
 
 def _of_metrics(tallies: Sequence[Tally], records: int) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def _lists_kept(intake: Intake, records: int) -> Iterator[Finding]:
         )
 
 
-def _mend_of_skips(tally: Tally, intake: Intake) -> str:
+def _hint_of_skips(tally: Tally, intake: Intake) -> str:
     reason = tally.skip_reasons.most_common(1)[0][0]
     field = reason.removeprefix(_NO_FIELD)
     is_column = field != reason and field not in intake.mapping

@@ -82,5 +82,5 @@ def _field(name: str, value: Any) -> Any:
 
 def _unfit(why: str) -> WireError:
     return WireError(
-        "target.output", f"The target's answer cannot be a record's output: {why}.", "Mend the target.", "provider"
+        "target.output", f"The target's answer cannot be a record's output: {why}.", "Correct the target.", "provider"
     )

@@ -185,8 +185,8 @@ class Attempt:
 
     def _out_of_time(self) -> None:
         why = "The time that budget.max_wall_clock allows is used up."
-        mend = "Raise it; the same command then goes on."
-        self._halt.by(why, WireError("run.budget", why, mend, "config"))
+        hint = "Raise it; the same command then goes on."
+        self._halt.by(why, WireError("run.budget", why, hint, "config"))
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

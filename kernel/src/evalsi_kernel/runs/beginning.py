@@ -56,7 +56,7 @@ def begin(request: RunRequest, inputs: Mapping[str, Any], items: int) -> Begun:
     if last is not None:
         begun = _opened(last, items, again=again)
         try:
-            begun.history.mend()
+            begun.history.hint()
             if begun.history.begun is None and not begun.progress.is_empty:
                 raise ConfigError(
                     f"The log of {last.id} is damaged where it says what the run was begun with.",

@@ -21,7 +21,7 @@ from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.files.whole_file import told_of
 
 MAGIC = b"evalsi-run-1\n"
-MEND = "Free some space, or run elsewhere."
+HINT = "Free some space, or run elsewhere."
 NOTE, GENERATED, SCORED, REPLY = 0, 1, 2, 3
 _HEAD = struct.Struct(">IIBBI")
 """Length of the body, CRC-32 of all that follows it, kind, flag, item."""
@@ -55,7 +55,7 @@ class EventLog:
         self._path = path
         self.dropped_bytes = 0
         self.damaged: list[tuple[int, int]] = []
-        with told_of(path, MEND):
+        with told_of(path, HINT):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             before = os.fstat(self._file)
             self._end, self.written_at = before.st_size, before.st_mtime
@@ -97,7 +97,7 @@ class EventLog:
         checked = _HEAD.pack(0, 0, kind, failed, item)[_CHECKED_FROM:] + packed
         frame = struct.pack(">II", len(packed), zlib.crc32(checked)) + checked
         at = self._end
-        with told_of(self._path, MEND):
+        with told_of(self._path, HINT):
             written = os.pwrite(self._file, frame, at)
             while written < len(frame):
                 written += os.pwrite(self._file, frame[written:], at + written)
@@ -114,7 +114,7 @@ class EventLog:
 
     def sync(self) -> None:
         """Have the disk hold what the system holds; raises `OutputError`."""
-        with told_of(self._path, MEND):
+        with told_of(self._path, HINT):
             os.fdatasync(self._file)
 
     def close(self) -> None:

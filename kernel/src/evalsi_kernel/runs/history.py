@@ -88,7 +88,7 @@ class History:
         self._progress.note(note="state", state=state, at=now(), **about)
         self._summarise(state, about)
 
-    def mend(self) -> None:
+    def hint(self) -> None:
         """Remove what a process that was killed was writing, and have `run.json` say what the log says."""
         for unfinished in (*self._folder.path.glob(".evalsi-*.tmp"), self._summary.with_suffix(".tmp")):
             unfinished.unlink(missing_ok=True)

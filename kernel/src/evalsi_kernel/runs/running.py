@@ -115,8 +115,8 @@ class Running:
         if broker is None or not broker.is_in_trouble:
             return
         why = "The budget of judges does not cover what is left to ask."
-        mend = "Raise budget.max_judge_tokens or budget.max_judge_usd; the same command then goes on."
-        error = broker.broken or WireError("judge.budget", why, mend, "config")
+        hint = "Raise budget.max_judge_tokens or budget.max_judge_usd; the same command then goes on."
+        error = broker.broken or WireError("judge.budget", why, hint, "config")
         self._halt.by(error.message, error)
 
     def _order_of_items(self) -> tuple[Sequence[int], Following | None]:
@@ -269,5 +269,5 @@ class Running:
 
 
 def _as_error(error: WireError) -> EvalsiError:
-    goes_on = "" if "same command" in error.mend else " The same command then goes on with what is open."
-    return EvalsiError(error.message, f"{error.mend}{goes_on}".strip(), code=error.code)
+    goes_on = "" if "same command" in error.hint else " The same command then goes on with what is open."
+    return EvalsiError(error.message, f"{error.hint}{goes_on}".strip(), code=error.code)

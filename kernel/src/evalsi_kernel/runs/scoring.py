@@ -219,8 +219,8 @@ class Scoring:
                 chunk.put(session, index, ("skipped", {"reason": f"{WHEN_FALSE}{condition.source}"}))
             except ConditionError as error:
                 said = f"its condition `{condition.source}` has no answer: {error}"
-                mend = "Mend the evaluator's when; `has(record.metadata.key)` asks whether a key is there."
-                chunk.fail(session, index, WireError("config.condition", said, mend, "config"))
+                hint = "Correct the evaluator's when; `has(record.metadata.key)` asks whether a key is there."
+                chunk.fail(session, index, WireError("config.condition", said, hint, "config"))
 
     def _scores(self, chunk: Chunk, index: int) -> dict[str, Any]:
         """metric → value of the evaluators that have scored this record: a number, 1.0 for a pass, or a label."""

@@ -200,7 +200,7 @@ def bad_score_error(ref: str, bad: BadScore | str) -> dict[str, Any]:
     if isinstance(bad, BadScore) and bad.body is not None:
         return bad.body
     message = str(bad)
-    return WireError("pack.bad_score", f"{ref}: {message}.", "Mend the evaluator, or what it declares.").to_body()
+    return WireError("pack.bad_score", f"{ref}: {message}.", "Correct the evaluator, or what it declares.").to_body()
 
 
 def _all_can_stand(key: str, values: list[Any]) -> bool:

@@ -188,7 +188,7 @@ class Tally:
             return bad_score_error(self.instance.info.ref, message)
         error = WireError.from_body(payload if isinstance(payload, dict) else {})
         if error.code in _RAISED and self._log:
-            error = error._replace(mend=f"{error.mend} The pack's output is in {self._log}.".strip())
+            error = error._replace(hint=f"{error.hint} The pack's output is in {self._log}.".strip())
         return (error._replace(traceback=self._once(error.traceback)) if error.traceback else error).to_body()
 
     def _once(self, traceback: str) -> str:

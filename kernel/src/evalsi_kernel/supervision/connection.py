@@ -64,8 +64,8 @@ class RequestFailed(Exception):
 
 async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
     """The answer to every ask of a pack as long as nothing is bound to the capability."""
-    message, mend = NOT_BOUND[method]
-    raise RequestFailed(WireError("capability.not_bound", message, mend, "config"))
+    message, hint = NOT_BOUND[method]
+    raise RequestFailed(WireError("capability.not_bound", message, hint, "config"))
 
 
 def _take_note(answer: asyncio.Future[dict[str, Any]]) -> None:
@@ -152,7 +152,7 @@ class Connection:
         ended = self._ended
         if ended is None or ended.code in ("protocol.eof", "kernel.aborted"):
             return ""
-        how = "was ended because" if ended.blame == "kernel" else "broke the protocol:"
+        how = "was ended because" if ended.source == "kernel" else "broke the protocol:"
         return f"{how} {ended.message}"
 
     def abort(self, why: str) -> None:

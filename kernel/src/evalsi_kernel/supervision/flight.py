@@ -18,7 +18,7 @@ RunColumn = tuple[str, str, list[Any]]
 
 _OUTCOMES = frozenset(OUTCOMES)
 _ANSWERED_TWICE = WireError(
-    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Mend the pack."
+    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Correct the pack."
 )
 
 

@@ -61,9 +61,9 @@ class PackLog:
         except OSError:
             self._is_full = True
 
-    def named_in(self, mend: str) -> str:
+    def named_in(self, hint: str) -> str:
         """Return a hint with the log's path added, where there is a log."""
-        return f"{mend} The pack's output is in {self.path}.".strip() if self.is_written else mend
+        return f"{hint} The pack's output is in {self.path}.".strip() if self.is_written else hint
 
     def close(self) -> None:
         """Close the file; `is_written` stays as it is."""

@@ -203,7 +203,7 @@ class Pool:
             await worker.stop()
             if not isinstance(failure, RequestFailed):
                 raise
-            raise ConfigError(failure.error.message, failure.error.mend, code=failure.error.code) from failure
+            raise ConfigError(failure.error.message, failure.error.hint, code=failure.error.code) from failure
 
     async def _feed(self, worker: Worker) -> None:
         """Give a process flights as it can take them, from the front of the queue, until it is done."""
@@ -296,8 +296,8 @@ class Pool:
     def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
         if not suspect.is_narrowed_down:
             return suspect.halves()
-        mend = "See whether the record is unusual; the others were scored."
-        suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", mend, "pack"))
+        hint = "See whether the record is unusual; the others were scored."
+        suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", hint, "pack"))
         self._poisoned += 1
         if self._poisoned >= MAX_POISON:
             self.broken = WireError(
@@ -320,7 +320,7 @@ class Pool:
         if flight.chunk.unanswered:
             why = f"; {flight.fault}." if flight.fault else "."
             message = f"The pack finished without an answer for this record{why}"
-            flight.fail(WireError("pack.no_answer", message, "Mend the pack."))
+            flight.fail(WireError("pack.no_answer", message, "Correct the pack."))
 
     async def _requeue(self, flights: list[Flight]) -> None:
         if self.broken is not None:
@@ -343,5 +343,5 @@ class Pool:
 
 def too_slow(message: str) -> WireError:
     """The error for what took too long."""
-    mend = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
-    return WireError("pack.timeout", message, mend, "pack")
+    hint = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
+    return WireError("pack.timeout", message, hint, "pack")

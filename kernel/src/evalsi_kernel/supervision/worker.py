@@ -170,7 +170,7 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         await worker.stop()
         raise PackError(
             f"The pack {launch.name} refused to start: {failure.error.message}",
-            failure.error.mend if launch.log is None else launch.log.named_in(failure.error.mend),
+            failure.error.hint if launch.log is None else launch.log.named_in(failure.error.hint),
             code=failure.error.code,
         ) from failure
     except TimeoutError as error:
@@ -195,7 +195,7 @@ async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
         tail = worker.process.stderr_tail if worker.process else ""
         await worker.stop()
         return PackError(
-            f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.mend, code=error.code
+            f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.hint, code=error.code
         )
     epitaph = await worker.epitaph()
     await worker.stop()

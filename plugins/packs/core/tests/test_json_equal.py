@@ -92,7 +92,7 @@ def test_an_output_that_is_no_json_fails_with_no_equal_field() -> None:
 
 
 def test_a_reference_that_is_no_json_is_an_error_unless_another_is() -> None:
-    with pytest.raises(ValueError, match=r"the reference is not JSON: .*; mend the reference of this record"):
+    with pytest.raises(ValueError, match=r"the reference is not JSON: .*; correct the reference of this record"):
         compared("{}", "Lisbon")
     assert compared("{}", ["Lisbon", "{}"]) == (True, 1.0, None)
 
@@ -165,7 +165,7 @@ def test_a_field_s_own_name_may_begin_with_a_dollar() -> None:
 def test_what_is_beyond_a_number_s_range_or_nested_too_deep_is_an_error_and_equals_nothing(value: str) -> None:
     with pytest.raises(ContentLimitError):
         compared(value, "1")
-    with pytest.raises(ValueError, match="mend the reference of this record"):
+    with pytest.raises(ValueError, match="correct the reference of this record"):
         compared("1", value)
 
 

@@ -70,6 +70,7 @@ def test_the_scale_may_be_any_two_whole_numbers(scale: list[int], score: int, va
 def test_j2_a_scale_with_decimals_takes_grades_with_decimals(scale: list[float], score: float, value: float) -> None:
     assert graded(score, scale=scale).value == value
     question = asked(RECORD, scale=scale)
+    assert question.schema is not None
     assert question.schema["properties"]["score"]["type"] == "number"
     assert f"from {scale[0]:g} to {scale[1]:g}" in question.messages[0]["content"]
 
@@ -251,7 +252,7 @@ def test_an_output_that_only_calls_a_tool_is_not_empty() -> None:
 def test_a_needed_field_without_text_is_an_error_of_the_data(rubric: str, field: str, value: Any) -> None:
     outcome = Bench(judge=[]).score(LlmJudge, Record(**{**WHOLE, field: value}), rubric=rubric)
     assert outcome.error is not None
-    assert f"the {field} holds no text; mend the {field} of this record" in outcome.error.message
+    assert f"the {field} holds no text; correct the {field} of this record" in outcome.error.message
 
 
 # -- params -----------------------------------------------------------------------------------------------------------

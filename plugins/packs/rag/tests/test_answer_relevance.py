@@ -55,7 +55,7 @@ def test_e2_what_is_no_text_is_skipped_and_is_not_an_empty_answer(message: dict[
 def test_an_empty_input_is_an_error_of_the_data(question: str) -> None:
     outcome = graded(record=Record(input=question, output="Yes."))
     assert outcome.error is not None
-    assert "the input holds no text; mend the input of this record" in outcome.error.message
+    assert "the input holds no text; correct the input of this record" in outcome.error.message
 
 
 @pytest.mark.parametrize("missing", ["input", "output"])

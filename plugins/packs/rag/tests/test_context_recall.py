@@ -83,7 +83,7 @@ def test_sentences_of_any_script_are_counted(reference: str, count: int) -> None
 def test_a_reference_that_says_nothing_is_an_error_of_the_data(reference: Any) -> None:
     outcome = Bench(judge=[]).score(ContextRecall, of(reference))
     assert outcome.error is not None
-    assert "no reference holds a letter or a digit; mend the references" in outcome.error.message
+    assert "no reference holds a letter or a digit; correct the references" in outcome.error.message
 
 
 def test_one_that_says_nothing_among_others_is_left_out() -> None:

@@ -105,7 +105,7 @@ def test_an_answer_without_any_context_is_an_error_and_no_question(context: list
     outcome = scored(record=Record(output="Yes, on Tuesdays only.", context=context))
     assert outcome.error is not None
     assert message in outcome.error.message
-    assert "mend the context of this record" in outcome.error.message
+    assert "correct the context of this record" in outcome.error.message
 
 
 def test_e10_an_empty_context_is_skipped() -> None:

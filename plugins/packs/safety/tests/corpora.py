@@ -1,7 +1,7 @@
 """The labelled corpora of the leak checks and of refusals, and what the checks make of them.
 
-The checks were mended after they were measured on these, so the figures hold them to what they once could; how they do
-on texts that they have not seen is told in the README, by what each part of the corpora showed at first sight.
+The checks were improved after they were measured on these corpora, so the figures only keep them from getting worse.
+The README reports how they do on texts that they had not seen: each part of the corpora, measured before it was used.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def test_what_is_to_be_found_stands_in_its_text(name: str) -> None:
 
 def test_the_figures_of_the_readme_are_what_the_checks_make_of_the_corpora() -> None:
     readme = README.read_text("utf-8")
-    mend = "The README is stale. Run, in the pack's folder: PYTHONPATH=../../.. python tests/figures.py --write"
-    assert with_table(readme) == readme, mend
+    hint = "The README is stale. Run, in the pack's folder: PYTHONPATH=../../.. python tests/figures.py --write"
+    assert with_table(readme) == readme, hint
 
 
 def test_the_figures_do_not_fall() -> None:

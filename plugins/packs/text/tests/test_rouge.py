@@ -96,7 +96,7 @@ def test_chinese_overlaps_by_character() -> None:
 def test_a_reference_without_a_word_is_left_out_and_is_an_error_when_alone() -> None:
     assert rouge("the gate", ["!!!", "the gate"]) == (1.0, 1.0, 1.0)
     for reference in ("", "!!!", ["…", "👍"]):
-        with pytest.raises(ValueError, match="no reference holds a word; mend the references"):
+        with pytest.raises(ValueError, match="no reference holds a word; correct the references"):
             rouge("the gate", reference)
 
 

@@ -38,7 +38,7 @@ def test_official_values(output: str, reference: object, score: float) -> None:
 
 @pytest.mark.parametrize("reference", ["!!!", "", ["!!!", " "]])
 def test_a_reference_of_nothing_but_punctuation_is_an_error_of_the_data(reference: object) -> None:
-    with pytest.raises(ValueError, match="no reference holds a letter or a digit; mend the references"):
+    with pytest.raises(ValueError, match="no reference holds a letter or a digit; correct the references"):
         f1("Oslo", reference)
 
 

@@ -101,7 +101,7 @@ def _problems(tables: Mapping[str, Any], checks: tuple[str, ...]) -> Iterator[st
         if check not in checks:
             yield f"{FILE}: waivers[{place}].check is {check!r}. There are: {', '.join(checks)}."
         elif check in UNWAIVABLE:
-            yield f"{FILE}: waivers[{place}] waives {check}, without which nothing can be checked. Mend the pack."
+            yield f"{FILE}: waivers[{place}] waives {check}, without which nothing can be checked. Correct the pack."
         if not isinstance(reason, str) or not reason.strip():
             yield f"{FILE}: waivers[{place}] has no reason. Write why the pack is right to fail {check}."
         if not isinstance(one.get("evaluator", ""), str):

@@ -43,8 +43,8 @@ def scores(bench: Bench) -> Iterator[Fault]:
         found = [outcomes] if outcomes else list(scoring.of(number).values())
         if not any(one.kind == "scored" for one in found):
             seen = found[0].shown() if found else "no outcome"
-            mend = "Ship records that it can score in samples.jsonl, or params and answers in conformance.toml."
-            yield Fault(f"no sample was scored; the first one is {seen}.", mend, evaluator["name"])
+            hint = "Ship records that it can score in samples.jsonl, or params and answers in conformance.toml."
+            yield Fault(f"no sample was scored; the first one is {seen}.", hint, evaluator["name"])
 
 
 def skips(bench: Bench) -> Iterator[Fault]:
@@ -66,8 +66,8 @@ def skips(bench: Bench) -> Iterator[Fault]:
         for record_id, outcome in found.of(number).items():
             need = record_id.rpartition(" ")[2]
             if outcome.kind != "skipped":
-                mend = "Answer skipped; a record that cannot be judged is never a number."
-                yield Fault(f"a record {record_id} is {outcome.shown()}, not skipped (OUT-2).", mend, evaluator["name"])
+                hint = "Answer skipped; a record that cannot be judged is never a number."
+                yield Fault(f"a record {record_id} is {outcome.shown()}, not skipped (OUT-2).", hint, evaluator["name"])
             elif need in needs and not _names(outcome, need):
                 what = f"the reason of a record {record_id} is {_reason(outcome)!r:.80}."
                 yield Fault(what, f"Name {need} in it.", evaluator["name"])

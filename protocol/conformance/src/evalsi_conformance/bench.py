@@ -129,7 +129,7 @@ class Bench:
             for number, evaluator in enumerate(self.subject.evaluators, 1):
                 refused = session.ask("open", self.opening(number, evaluator))
                 if isinstance(refused, WireError):
-                    raise Lost(f"It refuses what it took before: {refused.message}", refused.mend)
+                    raise Lost(f"It refuses what it took before: {refused.message}", refused.hint)
         except Lost:
             session.process.kill()
             raise
@@ -141,7 +141,7 @@ class Bench:
         try:
             refused = session.hello()
             if isinstance(refused, WireError):
-                raise Lost(f"It refuses what it took before: {refused.message}", refused.mend)
+                raise Lost(f"It refuses what it took before: {refused.message}", refused.hint)
         except Lost:
             session.process.kill()
             raise

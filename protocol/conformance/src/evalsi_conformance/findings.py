@@ -22,12 +22,12 @@ class Fault(NamedTuple):
 
     Args:
         message: what was wrong with which value.
-        mend: what to do, one imperative sentence.
+        hint: what to do, one imperative sentence.
         evaluator: whose it is; "" where it is the pack's.
     """
 
     message: str
-    mend: str = ""
+    hint: str = ""
     evaluator: str = ""
 
 
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
         check: its name, as a waiver gives it.
         status: passed; failed; waived, with the author's reason; or unchecked, with the host's.
         message: what was found.
-        mend: what to do.
+        hint: what to do.
         evaluator: whose it is; "" where it is the pack's.
         reason: of the waiver.
     """
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
     check: str
     status: Status
     message: str = ""
-    mend: str = ""
+    hint: str = ""
     evaluator: str = ""
     reason: str = ""
 
@@ -76,7 +76,7 @@ class Report(NamedTuple):
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """What must be mended or waived."""
+        """What must be repaired or waived."""
         return tuple(one for one in self.findings if one.status == "failed")
 
     @property
@@ -129,7 +129,7 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
     lines = []
     for one in findings:
         what = f"{one.evaluator}: {one.message}" if one.evaluator else one.message
-        tail = f" (waived: {one.reason})" if one.status == "waived" else f" {one.mend}" if one.mend else ""
+        tail = f" (waived: {one.reason})" if one.status == "waived" else f" {one.hint}" if one.hint else ""
         lines.append(f"  {_SHOWN[one.status]:<9}  {one.check:<14}  {what}{tail}".rstrip())
     return lines
 

@@ -45,7 +45,7 @@ class Released(NamedTuple):
 
 
 class Unusable(Exception):
-    """The pack that this one is to be held against cannot be read; a sentence with a mend."""
+    """The pack that this one is to be held against cannot be read; a sentence with a hint."""
 
 
 Run = Callable[[], Iterable[Fault]]
@@ -76,14 +76,14 @@ def check_pack(
     manifest, problems = read_manifest(folder, builtin=settings.builtin)
     author, faults = read_author_file(folder, CHECKS)
     findings = [
-        *(Finding("loads", "manifest", "failed", f"plugin.toml: {p.at} {p.what}.", p.mend) for p in problems),
+        *(Finding("loads", "manifest", "failed", f"plugin.toml: {p.at} {p.what}.", p.hint) for p in problems),
         *(Finding("loads", "manifest", "failed", fault) for fault in faults),
     ]
     try:
         samples = samples_of(folder)
     except UnreadableSamples as error:
         samples = []
-        findings.append(Finding("loads", "manifest", "failed", str(error), "Mend the samples."))
+        findings.append(Finding("loads", "manifest", "failed", str(error), "Correct the samples."))
     if findings:
         return Report(manifest.name or folder.name, manifest.version, tuple(findings), asked)
     count = len(manifest.evaluators)
@@ -153,7 +153,7 @@ def _check(level: Level, name: str, run: Run, author: AuthorFile, bench: Bench) 
         return [Finding(level, name, "unchecked", str(why))]
     except Lost as lost:
         bench.count_lost()
-        faults.append(Fault(str(lost), lost.mend))
+        faults.append(Fault(str(lost), lost.hint))
     except CannotStart as error:
         faults.append(Fault(str(error), "Give the command after --, or build the pack's environment."))
     found = [_judged(level, name, fault, author) for fault in faults]
@@ -163,8 +163,8 @@ def _check(level: Level, name: str, run: Run, author: AuthorFile, bench: Bench) 
 def _judged(level: Level, name: str, fault: Fault, author: AuthorFile) -> Finding:
     for waiver in author.waivers:
         if waiver.check == name and waiver.evaluator in ("", fault.evaluator):
-            return Finding(level, name, "waived", fault.message, fault.mend, fault.evaluator, waiver.reason)
-    return Finding(level, name, "failed", fault.message, fault.mend, fault.evaluator)
+            return Finding(level, name, "waived", fault.message, fault.hint, fault.evaluator, waiver.reason)
+    return Finding(level, name, "failed", fault.message, fault.hint, fault.evaluator)
 
 
 def _notes(author: AuthorFile, findings: list[Finding]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ class Loading:
         self._session = self._bench.connect()
         said = self._session.hello()
         if isinstance(said, WireError):
-            yield Fault(f"hello was answered with {said.code}: {said.message}", said.mend)
+            yield Fault(f"hello was answered with {said.code}: {said.message}", said.hint)
             return
         pack = said.get("pack")
         pack = pack if isinstance(pack, Mapping) else {}
@@ -54,7 +54,7 @@ class Loading:
         """It describes its evaluators as its manifest does."""
         answer = self._talking().ask("describe", {})
         if isinstance(answer, WireError):
-            yield Fault(f"describe was answered with {answer.code}: {answer.message}", answer.mend)
+            yield Fault(f"describe was answered with {answer.code}: {answer.message}", answer.hint)
             return
         tables = answer.get("evaluators")
         tables = [one for one in tables if isinstance(one, Mapping)] if isinstance(tables, list) else []
@@ -78,10 +78,10 @@ class Loading:
             opening = self._bench.opening(number, evaluator)
             answer = session.ask("open", opening)
             if isinstance(answer, WireError):
-                mend = f"Give params that fit in conformance.toml, under [params.{evaluator['name']}]."
+                hint = f"Give params that fit in conformance.toml, under [params.{evaluator['name']}]."
                 what = f"open with {_short(opening['params'])} was answered with {answer.code}: {answer.message}"
                 yield Fault(
-                    what, mend if evaluator.get("params", {}).get("required") else answer.mend, evaluator["name"]
+                    what, hint if evaluator.get("params", {}).get("required") else answer.hint, evaluator["name"]
                 )
 
     def bye(self) -> Iterator[Fault]:

@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
     at: str
     what: str
-    mend: str = ""
+    hint: str = ""
 
 
 class Manifest(NamedTuple):
@@ -80,7 +80,7 @@ def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, lis
             Problem(MANIFEST, f"cannot be read: {error.strerror}", "Write one, or name the folder of a pack.")
         ]
     except (ValueError, RecursionError) as error:
-        return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Mend that place.")]
+        return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Correct that place.")]
     return _manifest(tables), [*_problems(tables, builtin), *_version_problems(tables, folder)]
 
 
@@ -110,16 +110,16 @@ def _problems(tables: Mapping[str, Any], builtin: bool) -> Iterator[Problem]:
     if type(protocol) is not int:
         yield Problem("protocol", f"is {protocol!r}", f"Write protocol = {MAJORS[-1]}.")
     elif protocol > MAJORS[-1]:
-        mend = f"Check it with a newer evalsi-conformance, or speak protocol {MAJORS[-1]}."
-        yield Problem("protocol", f"is {protocol}, and this kit speaks {MAJORS[-1]}", mend)
+        hint = f"Check it with a newer evalsi-conformance, or speak protocol {MAJORS[-1]}."
+        yield Problem("protocol", f"is {protocol}, and this kit speaks {MAJORS[-1]}", hint)
     elif protocol not in MAJORS:
         yield Problem("protocol", f"is {protocol}, which was never released", f"Write protocol = {MAJORS[-1]}.")
     yield from _worded(tables, "", "name", _PACK, "publisher/name in small letters, digits, - and _")
     yield from _worded(tables, "", "version", _VERSION, "letters, digits, dots, + and -")
     name = _text(tables, "name")
     if name and "/" not in name and not builtin:
-        mend = f"Call it after its publisher, such as acme/{name}."
-        yield Problem("name", f'is "{name}", and plain names are those of Evals.si\'s own packs', mend)
+        hint = f"Call it after its publisher, such as acme/{name}."
+        yield Problem("name", f'is "{name}", and plain names are those of Evals.si\'s own packs', hint)
     if not _text(tables, "summary").strip():
         yield Problem("summary", "is missing", "Write one line for a person.")
     if not _text(_table(tables, "run"), "module"):

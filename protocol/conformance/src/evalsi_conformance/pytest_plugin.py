@@ -92,4 +92,4 @@ def _report(config: pytest.Config) -> Report:
 
 def _shown(finding: Finding) -> str:
     whose = f"{finding.evaluator}: " if finding.evaluator else ""
-    return f"{whose}{finding.message} {finding.mend}".rstrip()
+    return f"{whose}{finding.message} {finding.hint}".rstrip()

@@ -17,7 +17,7 @@ _LINK: Final = 0o120000
 
 
 class BadWheel(Exception):
-    """A file is no wheel of a pack; a sentence with a mend."""
+    """A file is no wheel of a pack; a sentence with a hint."""
 
 
 def lay_out_wheel(wheel: Path, folder: Path) -> Path:

@@ -34,9 +34,9 @@ SHOWN_CHARS: Final = 600
 class Lost(Exception):
     """The session is over before its time: the pack hangs, crashed, or broke the protocol. The sentence says which."""
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
-        self.mend = mend
+        self.hint = hint
 
 
 class Item(NamedTuple):
@@ -211,15 +211,15 @@ class Session:
             self._keep(event.body)
         elif isinstance(event, SessionEnded):
             error = event.error or WireError("protocol.eof", "It ended the session.")
-            what, mend = error.message, error.mend
+            what, hint = error.message, error.hint
             if error.code == "protocol.eof":
                 code = self.process.exit_code(1.0)
                 what = "Its process closed the stream" + ("" if code is None else f" and ended with code {code}") + "."
-                mend = "See its log for the cause."
+                hint = "See its log for the cause."
             elif error.code in ("protocol.frame", "protocol.kind"):
                 what = f"It wrote on stdout what is no frame: {what}"
-                mend = "Write frames only; print to stderr."
-            raise self._lost(what, mend)
+                hint = "Write frames only; print to stderr."
+            raise self._lost(what, hint)
 
     def _answer(self, ask: RequestReceived) -> None:
         answer = self.judge.answer(ask.method, ask.body)
@@ -259,12 +259,12 @@ class Session:
                 f"an item took {ms!r:.40}, which is no finite number of milliseconds above 0 (ITM-9)"
             )
 
-    def _lost(self, message: str, mend: str) -> Lost:
+    def _lost(self, message: str, hint: str) -> Lost:
         self.is_over = True
         log = self.process.log_tail()
         if log:
             message = f"{message} Its log ends: {log[-SHOWN_CHARS:]}"
-        return Lost(message, mend)
+        return Lost(message, hint)
 
 
 def _of_run(run: Any) -> Iterable[Item]:

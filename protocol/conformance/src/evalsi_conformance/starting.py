@@ -56,12 +56,12 @@ def _program(folder: Path, manifest: Manifest) -> Program:
         raise CannotStart(f"The runtime program has no option {strange[0]!r}: write {WITH}, or none, in run.options.")
     program = (folder / manifest.module).resolve()
     if not program.is_file():
-        raise CannotStart(f"{program} is not there: build it, or mend run.module.")
+        raise CannotStart(f"{program} is not there: build it, or correct run.module.")
     named = manifest.options.get(WITH)
     if named is None:
         if not os.access(program, os.X_OK):
-            mend = f'make it executable, or say what starts it, such as options = {{ {WITH} = "node" }} under [run].'
-            raise CannotStart(f"{program} cannot be executed: {mend}")
+            hint = f'make it executable, or say what starts it, such as options = {{ {WITH} = "node" }} under [run].'
+            raise CannotStart(f"{program} cannot be executed: {hint}")
         return Program((str(program),))
     if named == "python":
         # This one: it has msgpack, which a program without the SDK may well want.

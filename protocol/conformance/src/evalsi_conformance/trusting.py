@@ -73,7 +73,7 @@ class Trusting:
             outcomes = {**known.of(number), **({"the whole data": whole} if whole else {})}
             for record_id, outcome in outcomes.items():
                 for what in _undeclared(outcome, declared, evaluator["name"]) if declared else ():
-                    yield Fault(f"{record_id}: {what}", "Mend the score, or declare it.", evaluator["name"])
+                    yield Fault(f"{record_id}: {what}", "Correct the score, or declare it.", evaluator["name"])
 
     def failing_judge(self) -> Iterator[Fault]:
         """A judge that fails, or answers what was not asked for, makes an error of the record, never a number."""

@@ -18,7 +18,7 @@ class MissingLibrary(EvalsiError):
     """A library that an extra brings is not installed."""
 
     code = "environment.missing_extra"
-    blame = "environment"
+    source = "environment"
 
 
 def require_duckdb() -> None:

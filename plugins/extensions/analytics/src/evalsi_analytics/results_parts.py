@@ -19,7 +19,7 @@ KNOWN_VERSION = 1
 LONG = ("results", "records")
 # Not asked of, but as long as the data.
 _LEFT_OUT = ("judge_replies",)
-_MEND = "Name files that `evalsi run --output` or `evalsi eval --output` wrote."
+_HINT = "Name files that `evalsi run --output` or `evalsi eval --output` wrote."
 _FIRST = re.compile(rb'\{"schema_version":\d+,\r?\n')
 _OPENING = re.compile(rb'"(results|records|judge_replies)":\[\r?\n')
 
@@ -130,5 +130,5 @@ def _checked(path: Path, head: Any) -> Mapping[str, Any]:
     return found
 
 
-def _refused(path: Path, what: str, mend: str = _MEND) -> ConfigError:
-    return ConfigError(f"{path} {what}.", mend, code="config.results")
+def _refused(path: Path, what: str, hint: str = _HINT) -> ConfigError:
+    return ConfigError(f"{path} {what}.", hint, code="config.results")

@@ -81,7 +81,7 @@ class GatheredBatches:
         try:
             await self._connector.recent(time.time())
         except ProviderError as error:
-            # Whatever else is wrong may be mended by the time that there are questions, and is told with them.
+            # Whatever else is wrong may be repaired by the time that there are questions, and is told with them.
             if error.error.code in GONE:
                 raise ConfigError(f"There are no batches: {error.error.message}", "Leave out --judge-batch.") from error
 
@@ -298,7 +298,7 @@ class GatheredBatches:
         else:
             is_over = False
             message = f"The batch {batch_id} cannot be asked after: {wire.message}"
-            told = ProviderError(wire.code, message, f"{wire.mend} {PICKED_UP}".strip(), blame=wire.blame)
+            told = ProviderError(wire.code, message, f"{wire.hint} {PICKED_UP}".strip(), source=wire.source)
             told.calls, told.tokens = 0, NO_TOKENS
         if error.is_final and not (batch_id and is_over):
             self._broken = told
@@ -363,6 +363,6 @@ def _fault(error: Exception) -> ProviderError:
         fault = WireError(
             "kernel.internal", f"The kernel failed at a batch: {type(error).__name__}: {error}", "Report it.", "kernel"
         )
-    told = ProviderError(fault.code, fault.message, fault.mend, blame=fault.blame, retry="later", tokens=NO_TOKENS)
+    told = ProviderError(fault.code, fault.message, fault.hint, source=fault.source, retry="later", tokens=NO_TOKENS)
     told.calls = 0
     return told

@@ -185,7 +185,7 @@ class BatchStore:
             why = getattr(error, "strerror", None) or "another process holds it"
             raise CacheError(
                 f"Batches cannot be noted in {self._folder} ({why}), and an interrupted run could not pick them up.",
-                "Mend the folder, or name another with EVALSI_CACHE_DIR.",
+                "Correct the folder, or name another with EVALSI_CACHE_DIR.",
             ) from error
 
 

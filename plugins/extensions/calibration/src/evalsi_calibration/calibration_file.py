@@ -34,13 +34,13 @@ def read_calibration(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: the file cannot be read, is no record of a calibration, or is one of a newer version.
     """
-    mend = "Name a file that `evalsi calibrate --output` wrote."
+    hint = "Name a file that `evalsi calibrate --output` wrote."
     try:
         record = json.loads(path.read_bytes())
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", mend) from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.", hint) from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not JSON: {error}.", mend) from error
+        raise ConfigError(f"{path} is not JSON: {error}.", hint) from error
     version = record.get("schema_version") if isinstance(record, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ConfigError(
@@ -48,6 +48,6 @@ def read_calibration(path: Path) -> dict[str, Any]:
             "Upgrade Evals.si, or calibrate again.",
         )
     if version != SCHEMA_VERSION or not all(isinstance(record.get(key), kind) for key, kind in _NEEDED.items()):
-        raise ConfigError(f"{path} is no record of a calibration.", mend)
+        raise ConfigError(f"{path} is no record of a calibration.", hint)
     found: dict[str, Any] = record
     return found

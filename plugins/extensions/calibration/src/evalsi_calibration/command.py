@@ -188,11 +188,11 @@ def _only(wanted: Sequence[Wanted]) -> Wanted:
 
 
 def _nothing_compared(calibrated: Calibrated) -> EvalsiError:
-    """What to say where no record was scored: the commonest reason, and the mend of the first error."""
+    """What to say where no record was scored: the commonest reason, and the hint of the first error."""
     paired, name = calibrated.paired, calibrated.instance.name
     error = paired.error or {}
-    code, mend = str(error.get("code", "config.invalid")), str(error.get("mend", ""))
+    code, hint = str(error.get("code", "config.invalid")), str(error.get("hint", ""))
     told = [f"{count:,} {_OUTCOMES[outcome]}" for outcome, count in paired.left_out.items() if count]
     reason = next((reason for _, reason in paired.reasons), "").rstrip(".")
     message = f"No record could be compared with {name}: {', '.join(told)}{f': {reason}' if reason else ''}."
-    return EvalsiError(message, mend, code=code)
+    return EvalsiError(message, hint, code=code)

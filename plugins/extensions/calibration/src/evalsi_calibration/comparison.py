@@ -166,7 +166,7 @@ def _of_numbers(
     if outside is not None:
         raise DatasetError(
             f"{labels[outside].place}: the label {values[outside]:g} lies outside of {scale}.",
-            "Mend the label, or name its scale with --label-scale."
+            "Correct the label, or name its scale with --label-scale."
             if label_scale
             else f"{instance.name} gives {scale}. If people used another scale, name it, such as --label-scale 1-5.",
         )

@@ -33,8 +33,8 @@ def warnings_of(gated: Sequence[Mapping[str, Any]], judge: Mapping[str, Any] | N
     for one in judged:
         why = _why(one, judge, calibrations)
         if why is not None:
-            mend = f"Run: evalsi calibrate --evaluator {one['name']}, and keep its --output as calibration.json there."
-            warnings.append(f"A gate rests on {one['name']}, and no {FILES} beside the spec holds for it. {why} {mend}")
+            hint = f"Run: evalsi calibrate --evaluator {one['name']}, and keep its --output as calibration.json there."
+            warnings.append(f"A gate rests on {one['name']}, and no {FILES} beside the spec holds for it. {why} {hint}")
     return warnings
 
 

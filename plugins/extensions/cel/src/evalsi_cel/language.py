@@ -77,7 +77,7 @@ class Cel:
                 raise BadSource("holds a character that cannot be printed")
             return CelCondition(source, tuple(variables), self._engine(source, variables))
         except BadSource as bad:
-            raise _refused(f"The condition `{_shown(source)}` {bad}.", _mend(source, bad.name, variables)) from bad
+            raise _refused(f"The condition `{_shown(source)}` {bad}.", _hint(source, bad.name, variables)) from bad
 
 
 class CelCondition:
@@ -122,7 +122,7 @@ def _installed_engine() -> Engine:
     raise _refused("No library that reads CEL is installed.", "Install one: pip install 'evalsi-cel[portable]'")
 
 
-def _mend(source: str, unknown: str | None, variables: Sequence[str]) -> str:
+def _hint(source: str, unknown: str | None, variables: Sequence[str]) -> str:
     if unknown is None:
         return "See https://cel.dev for how it is written."
     if re.search(rf"\b{re.escape(unknown)}\s*\(", source):
@@ -135,8 +135,8 @@ def _shown(source: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _refused(message: str, mend: str) -> ConfigError:
-    return ConfigError(message, mend, code="config.condition")
+def _refused(message: str, hint: str) -> ConfigError:
+    return ConfigError(message, hint, code="config.condition")
 
 
 def _kind(value: Any) -> str:

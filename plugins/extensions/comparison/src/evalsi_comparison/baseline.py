@@ -18,7 +18,7 @@ from .results_lines import ResultsLines
 from .significance import paired_difference
 
 _CODE = "config.baseline"
-_MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
+_HINT = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote."
 
 
 class _Score(msgspec.Struct):
@@ -56,10 +56,10 @@ def read_baseline(path: Path, name: str, paired: Collection[str] = ()) -> Baseli
     try:
         found = side(name, head["manifest"], head["summaries"], head.get("slices") or [], values, asked=_asked(lines))
     except KeyError as error:
-        raise ConfigError(f"{called} is no results file: it has no {error}.", _MEND, code=_CODE) from error
+        raise ConfigError(f"{called} is no results file: it has no {error}.", _HINT, code=_CODE) from error
     except (TypeError, AttributeError) as error:
         what = "a part of it is not of the form of one"
-        raise ConfigError(f"{called} is no results file: {what}.", _MEND, code=_CODE) from error
+        raise ConfigError(f"{called} is no results file: {what}.", _HINT, code=_CODE) from error
     if values:
         _read_values(lines, values)
     return Baseline(found, paired_difference)

@@ -19,7 +19,7 @@ from evalsi_kernel.errors import ConfigError
 KNOWN_VERSION = 1
 LONG = frozenset({"results", "records", "judge_replies"})
 """The arrays that grow with the data."""
-_MEND = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote, or a run of `evalsi runs list`."
+_HINT = "Name a file that `evalsi run --output` or `evalsi eval --output` wrote, or a run of `evalsi runs list`."
 _FIRST = re.compile(rb'\{"schema_version":\d+,\r?\n')
 _OPENING = re.compile(rb'"(\w+)":\[\r?\n')
 _REFUSED = (msgspec.MsgspecError, UnicodeError, RecursionError)
@@ -49,7 +49,7 @@ class ResultsLines:
             with path.open("rb") as file:
                 head = self._read_head(file)
         except OSError as error:
-            raise ConfigError(f"{self._called} cannot be read: {error.strerror}.", _MEND, code=code) from error
+            raise ConfigError(f"{self._called} cannot be read: {error.strerror}.", _HINT, code=code) from error
         self.head = self._checked(head)
 
     def elements(self, name: str) -> Iterator[bytes | msgspec.Raw]:
@@ -107,7 +107,7 @@ class ResultsLines:
     def _refused(self, error: Exception) -> ConfigError:
         if "truncated" in str(error):
             return self._cut_off("before its last bracket")
-        return ConfigError(f"{self._called} is no results file: {error}.", _MEND, code=self._code)
+        return ConfigError(f"{self._called} is no results file: {error}.", _HINT, code=self._code)
 
     def _cut_off(self, where: str) -> ConfigError:
         return ConfigError(
@@ -124,7 +124,7 @@ class ResultsLines:
             )
         parts = {"manifest": dict, "summaries": list, "results": list, "records": list}
         if version != KNOWN_VERSION or not all(isinstance(head.get(name), kind) for name, kind in parts.items()):
-            raise ConfigError(f"{self._called} is no results file of Evals.si.", _MEND, code=self._code)
+            raise ConfigError(f"{self._called} is no results file of Evals.si.", _HINT, code=self._code)
         found: dict[str, Any] = head
         return found
 

@@ -69,13 +69,13 @@ def read_address(base_url: str, home: str, kind: Kind = "judge") -> Address:
 
 
 def _split(base_url: str) -> SplitResult:
-    mend = "Write it as http://localhost:8000/v1 or https://host/v1."
+    hint = "Write it as http://localhost:8000/v1 or https://host/v1."
     try:
         parts = urlsplit(base_url.strip())
         # It is read only when it is asked for, and may be no number.
         _ = parts.port
     except ValueError as cause:
-        raise ConfigError(f"The base URL cannot be read: {cause}.", mend) from cause
+        raise ConfigError(f"The base URL cannot be read: {cause}.", hint) from cause
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname or parts.fragment:
-        raise ConfigError(f'The base URL "{base_url}" is no address of a server.', mend)
+        raise ConfigError(f'The base URL "{base_url}" is no address of a server.', hint)
     return parts

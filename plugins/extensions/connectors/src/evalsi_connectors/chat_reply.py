@@ -102,8 +102,8 @@ def tokens_of(usage: object) -> Tokens:
 def bad_reply(who: Who, message: str, tokens: Tokens = UNKNOWN_TOKENS, *, is_page: bool = False) -> ProviderError:
     """The error for an answer that is none of the API."""
     check = f"check {who.flag('base-url')} and what stands between here and the server"
-    mend = f"{check[0].upper()}{check[1:]}." if is_page else f"Try again later; if it stays so, {check}."
-    return failure("provider.bad_reply", message, mend, tokens=tokens, is_page=is_page)
+    hint = f"{check[0].upper()}{check[1:]}." if is_page else f"Try again later; if it stays so, {check}."
+    return failure("provider.bad_reply", message, hint, tokens=tokens, is_page=is_page)
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int | None:

@@ -27,8 +27,8 @@ _RETRY = "Try again later."
 def timeout_error(who: Who, timeout_s: float) -> ProviderError:
     """The error for a call whose time ran out."""
     lower = "lower --judge-max-tokens, " if who.kind == "judge" else ""
-    mend = f"Raise --judge-timeout, {lower}or try again later."
-    return failure("provider.timeout", f"{who} did not answer within {timeout_s:g} seconds.", mend)
+    hint = f"Raise --judge-timeout, {lower}or try again later."
+    return failure("provider.timeout", f"{who} did not answer within {timeout_s:g} seconds.", hint)
 
 
 def connection_error(cause: BaseException, who: Who) -> ProviderError:
@@ -106,9 +106,9 @@ def _address(cause: BaseException, who: Who) -> ProviderError | None:
         said = f"Nothing listens at the address of {who}."
         return failure("provider.connection", said, _check(who), is_sent=False)
     if cause.errno in (errno.EMFILE, errno.ENFILE):
-        mend = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
+        hint = "Raise the limit (ulimit -n), or allow fewer calls at once (--judge-max-in-flight)."
         said = f"Too many files are open for a connection to {who}."
-        return failure("provider.connection", said, mend, is_sent=False)
+        return failure("provider.connection", said, hint, is_sent=False)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Owns the making of a `ProviderError`: who is to blame and whether to try again stand in the registry of codes.
+"""Owns the making of a `ProviderError`: who is to source and whether to try again stand in the registry of codes.
 
 It must not know HTTP.
 """
@@ -13,7 +13,7 @@ from evalsi_protocol.error_codes import ERROR_CODES
 def failure(
     code: str,
     message: str,
-    mend: str = "",
+    hint: str = "",
     *,
     retry_after_s: float | None = None,
     is_final: bool = False,
@@ -26,8 +26,8 @@ def failure(
     return ProviderError(
         code,
         message,
-        mend,
-        blame=rule.blame,
+        hint,
+        source=rule.source,
         retry=rule.retry,
         retry_after_s=retry_after_s,
         is_final=is_final,

@@ -47,7 +47,7 @@ def read_prices(path: Path) -> PriceFile:
         line = cause.object.count(b"\n", 0, cause.start) + 1
         raise ConfigError(f"The prices {path} are not UTF-8 (line {line}).", "Save the file as UTF-8.") from cause
     except (tomllib.TOMLDecodeError, RecursionError) as cause:
-        raise ConfigError(f"The prices {path} are not TOML: {cause}.", "Mend that place.") from cause
+        raise ConfigError(f"The prices {path} are not TOML: {cause}.", "Correct that place.") from cause
     problems = list(_problems(tables, text.splitlines()))
     if problems:
         raise ConfigError(*told(f"The prices {path}", problems))
@@ -101,8 +101,8 @@ def _model_problems(name: str, table: Any, lines: list[str]) -> Iterator[Problem
     tiers = table.get(_ABOVE, [])
     yield from _part_problems(table, f'models."{name}"', _ABOVE, lines, line)
     if not isinstance(tiers, list) or not all(isinstance(tier, dict) for tier in tiers):
-        mend = f'Write [[models."{name}".{_ABOVE}]], and its prices under it.'
-        yield Problem(f"{at}.{_ABOVE}", f"must be tables, not {shown(tiers)}", mend)
+        hint = f'Write [[models."{name}".{_ABOVE}]], and its prices under it.'
+        yield Problem(f"{at}.{_ABOVE}", f"must be tables, not {shown(tiers)}", hint)
         return
     least = 0
     for number, tier in enumerate(tiers):
@@ -112,8 +112,8 @@ def _model_problems(name: str, table: Any, lines: list[str]) -> Iterator[Problem
         tokens = tier.get(_TOKENS)
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens <= least:
             what = "has no tokens" if tokens is None else f"must have tokens above {least}, not {shown(tokens)}"
-            mend = f"Say above how many tokens of the prompt it holds, the smallest number first: {_TOKENS} = 200_000."
-            yield Problem(f"line {line}: {place}", what, mend)
+            hint = f"Say above how many tokens of the prompt it holds, the smallest number first: {_TOKENS} = 200_000."
+            yield Problem(f"line {line}: {place}", what, hint)
         else:
             least = tokens
 

@@ -37,8 +37,8 @@ def status_error(status: int, headers: Mapping[str, str], content: bytes, who: W
     message = f"{who} answered {status}: {said}." if said else f"{who} answered {status} and said nothing."
     if status == SERVER_ERROR and read_json(content)[1]:
         # An API says in JSON why it failed. The pages of 502 to 504 are a balancer's in front of it, which may go away.
-        mend = f"Check {who.flag('base-url')}: what answers there does not seem to be a model's API."
-        return failure("provider.failed", message, mend, retry_after_s=retry_after_s(headers), is_page=True)
+        hint = f"Check {who.flag('base-url')}: what answers there does not seem to be a model's API."
+        return failure("provider.failed", message, hint, retry_after_s=retry_after_s(headers), is_page=True)
     return refused(status, refusal, message, headers, who)
 
 
@@ -54,30 +54,30 @@ def refused(status: int, refusal: Refusal, message: str, headers: Mapping[str, s
     """
     wait_s = retry_after_s(headers)
     if code := _code_for_later(status, refusal, wait_s):
-        mend = "Lower --judge-max-in-flight, or ask for a higher limit." if status == 429 else "Try again later."
-        return failure(code, message, mend, retry_after_s=wait_s)
+        hint = "Lower --judge-max-in-flight, or ask for a higher limit." if status == 429 else "Try again later."
+        return failure(code, message, hint, retry_after_s=wait_s)
     if _is_quota(status, refusal, wait_s):
         named = who.flag("api-key-env")
-        mend = f"Pay in credit or raise the limit of the account, or name the key of another with {named}."
-        return failure("provider.quota", message, mend, is_final=True)
+        hint = f"Pay in credit or raise the limit of the account, or name the key of another with {named}."
+        return failure("provider.quota", message, hint, is_final=True)
     if status == PROXY_LOGIN:
         return proxy_login(message)
     if status in (401, 403):
         key = "the key" if who.key else "a key (none was sent)"
         named = who.flag("api-key-env")
-        mend = f"Check {key}, and that it may use {who.model}. {named} names the variable that holds it."
-        return failure("provider.auth", message, mend, is_final=True)
+        hint = f"Check {key}, and that it may use {who.model}. {named} names the variable that holds it."
+        return failure("provider.auth", message, hint, is_final=True)
     if status == 404:
-        return failure("provider.not_found", message, _mend_not_found(refusal, who), is_final=True)
+        return failure("provider.not_found", message, _hint_not_found(refusal, who), is_final=True)
     if status == 501:
         return failure("provider.unsupported", message, "Name another model or provider.")
-    return failure("provider.bad_request", message, _mend_bad_request(status, refusal, who))
+    return failure("provider.bad_request", message, _hint_bad_request(status, refusal, who))
 
 
 def proxy_login(message: str) -> ProviderError:
     """The error where a proxy, and not the provider, wants to know who calls."""
-    mend = "Write the user and the password that it wants into the proxy's variable: http://USER:PASSWORD@HOST:PORT."
-    return failure("provider.auth", message, mend, is_final=True)
+    hint = "Write the user and the password that it wants into the proxy's variable: http://USER:PASSWORD@HOST:PORT."
+    return failure("provider.auth", message, hint, is_final=True)
 
 
 def _code_for_later(status: int, refusal: Refusal, wait_s: float | None) -> str:
@@ -113,7 +113,7 @@ def _quotes(refusal: Refusal, who: Who) -> str:
     return f'"{text.rstrip(".")}"' if text else ""
 
 
-def _mend_not_found(refusal: Refusal, who: Who) -> str:
+def _hint_not_found(refusal: Refusal, who: Who) -> str:
     if _MODEL.search(f"{refusal.message} {refusal.code}"):
         return f'Check the name "{who.model}" ({who.flag("model")}), and that the key may use it.'
     root, flag = who.address.root, who.flag("base-url")
@@ -125,7 +125,7 @@ def _mend_not_found(refusal: Refusal, who: Who) -> str:
     return f'Check {flag} ({root}) and the name "{who.model}" ({who.flag("model")}).'
 
 
-def _mend_bad_request(status: int, refusal: Refusal, who: Who) -> str:
+def _hint_bad_request(status: int, refusal: Refusal, who: Who) -> str:
     if status == 413 or _TOO_LONG.search(f"{refusal.message} {refusal.code}"):
         lower = " lower --judge-max-tokens," if who.kind == "judge" else ""
         return f"Shorten the record's texts,{lower} or name a model that takes more."

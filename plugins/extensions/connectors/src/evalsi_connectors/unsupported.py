@@ -40,5 +40,5 @@ def unsupported_setting(who: Who, theirs: str, ours: str, value: object, why: st
     """The error for a setting, with the reason in words."""
     flag = _FLAGS.get(ours)
     named = f" ({flag})" if flag else ""
-    mend = f"Leave out {flag or f'the {ours}, which an evaluator asks for'}, or name another model."
-    return failure("provider.unsupported", f"{who.model} does not take {theirs} {value}{named}: {why}.", mend)
+    hint = f"Leave out {flag or f'the {ours}, which an evaluator asks for'}, or name another model."
+    return failure("provider.unsupported", f"{who.model} does not take {theirs} {value}{named}: {why}.", hint)

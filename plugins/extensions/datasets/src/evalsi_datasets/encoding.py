@@ -55,9 +55,9 @@ def is_cut_off(cause: UnicodeDecodeError) -> bool:
 
 def refuse_wrong_kind(where: str, head: bytes) -> None:
     """Raise `DatasetError` where the first bytes of a stream are those of another kind of file."""
-    for beginning, (kind, mend) in _BEGINNINGS.items():
+    for beginning, (kind, hint) in _BEGINNINGS.items():
         if head.startswith(beginning):
-            raise DatasetError(f"{where}: this is {kind}, by its first bytes.", mend)
+            raise DatasetError(f"{where}: this is {kind}, by its first bytes.", hint)
     # The first character of text is mostly one of ASCII, whose other bytes are then zero.
     if head.count(b"\0") == 3 or head[:2].count(b"\0") == 1:
         kind = "UTF-32" if head.count(b"\0") == 3 else "UTF-16"

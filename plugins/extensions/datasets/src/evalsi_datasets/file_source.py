@@ -46,5 +46,5 @@ class FileSource(ABC):
         """Of all bytes, before they are decompressed, in hex; None unless they were read to their end."""
         return self._data.sha256()
 
-    def _refuse(self, where: str, message: str, mend: str) -> NoReturn:
-        raise DatasetError(f"{self.name}, {where}: {message}.", mend)
+    def _refuse(self, where: str, message: str, hint: str) -> NoReturn:
+        raise DatasetError(f"{self.name}, {where}: {message}.", hint)

@@ -145,7 +145,7 @@ class HubRows:
                 row[name] = plain(value)
             except NoJsonFormError as fault:
                 where = f'{self.name}, row {number}: column "{name}"'
-                raise DatasetError(f"{where} {fault.message}.", fault.mend) from fault
+                raise DatasetError(f"{where} {fault.message}.", fault.hint) from fault
         return row
 
 

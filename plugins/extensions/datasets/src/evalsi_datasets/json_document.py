@@ -161,21 +161,21 @@ class JsonDocument(FileSource):
                 place = window.place(window.at + fault.position - start)
                 if fault.cut_off:
                     raise self._cut_off(f"{what} ({place})") from fault
-                raise DatasetError(f"{self.name}, {what} ({place}): {fault.message}.", fault.mend) from fault
+                raise DatasetError(f"{self.name}, {what} ({place}): {fault.message}.", fault.hint) from fault
             if end < len(window.text) and _NUMBER_SO_FAR.fullmatch(window.text, start):
                 raise self._cut_off(f"{what} ({window.place(end)})")
             window.at = end
             return value
 
-    def _end(self, window: TextWindow, what: str, mend: str) -> None:
+    def _end(self, window: TextWindow, what: str, hint: str) -> None:
         if window.next_character():
-            self._refuse_at(window, f"something follows the end of the {what}", mend)
+            self._refuse_at(window, f"something follows the end of the {what}", hint)
 
-    def _refuse_at(self, window: TextWindow, message: str, mend: str) -> NoReturn:
+    def _refuse_at(self, window: TextWindow, message: str, hint: str) -> NoReturn:
         place = window.place(window.at)
         if not window.next_character():
             raise self._cut_off(place)
-        raise DatasetError(f"{self.name}, {place}: {message}.", mend)
+        raise DatasetError(f"{self.name}, {place}: {message}.", hint)
 
     def _cut_off(self, where: str) -> DatasetError:
         return DatasetError(

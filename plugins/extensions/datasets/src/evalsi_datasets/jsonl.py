@@ -77,15 +77,15 @@ class JsonLines(FileSource):
                 "Write the record again, or remove the line.",
             )
         if fault.cut_off:
-            mend = "Write each record on one line. If the file is one JSON document, name it .json."
-            self._refuse(where, f"the line ends in the middle of a record ({fault.message})", mend)
-        self._refuse(where, fault.message, fault.mend)
+            hint = "Write each record on one line. If the file is one JSON document, name it .json."
+            self._refuse(where, f"the line ends in the middle of a record ({fault.message})", hint)
+        self._refuse(where, fault.message, fault.hint)
 
     def _refuse_value(self, value: Any, number: int) -> NoReturn:
-        mend = 'Write each record as an object, such as {"input": "…", "output": "…"}.'
+        hint = 'Write each record as an object, such as {"input": "…", "output": "…"}.'
         if number == 1 and isinstance(value, list):
-            mend += " If the file is one JSON array, name it .json."
-        self._refuse(f"line {number}", f"{kind_of(value)} stands where an object should", mend)
+            hint += " If the file is one JSON array, name it .json."
+        self._refuse(f"line {number}", f"{kind_of(value)} stands where an object should", hint)
 
 
 def _parted(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:

@@ -94,7 +94,7 @@ class ParquetRows(FileSource):
             for value in values:
                 cells.append(convert(value))
         except NoJsonFormError as fault:
-            self._refuse(f"row {first + len(cells)}", f'column "{name}" {fault.message}', fault.mend)
+            self._refuse(f"row {first + len(cells)}", f'column "{name}" {fault.message}', fault.hint)
         except _UNREADABLE as cause:
             told = f"cannot be read: {cause}"
             if isinstance(cause, OverflowError):

@@ -18,13 +18,13 @@ class NoJsonFormError(Exception):
 
     Args:
         message: what it is, without a full stop.
-        mend: what to do.
+        hint: what to do.
     """
 
-    def __init__(self, message: str, mend: str) -> None:
+    def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.message = message
-        self.mend = mend
+        self.hint = hint
 
 
 def plain(value: Any) -> Any:

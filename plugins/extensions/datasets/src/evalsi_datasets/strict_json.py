@@ -55,15 +55,15 @@ class JsonFault(Exception):
     Args:
         position: 0-based index of the character.
         message: what is wrong, without a full stop.
-        mend: what to do.
+        hint: what to do.
         cut_off: whether the text is right so far, and more of it could make it whole.
     """
 
-    def __init__(self, position: int, message: str, mend: str, *, cut_off: bool = False) -> None:
+    def __init__(self, position: int, message: str, hint: str, *, cut_off: bool = False) -> None:
         super().__init__(message)
         self.position = position
         self.message = message
-        self.mend = mend
+        self.hint = hint
         self.cut_off = cut_off
 
 
@@ -147,11 +147,11 @@ def _explain(text: str, start: int, cause: ValueError | RecursionError) -> JsonF
                 start, f'"{_short(cause.name)}" stands twice in one object', "Keep the one that is meant."
             )
         return fault or JsonFault(start, f"it cannot be read: {cause}", "Write it as JSON.")
-    message, mend = _FAULTS.get(cause.msg, (cause.msg[:1].lower() + cause.msg[1:], "Write it as JSON."))
+    message, hint = _FAULTS.get(cause.msg, (cause.msg[:1].lower() + cause.msg[1:], "Write it as JSON."))
     if cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos):
-        return JsonFault(cause.pos, message, mend, cut_off=True)
+        return JsonFault(cause.pos, message, hint, cut_off=True)
     earlier = _find_in_tokens(text, start, cause.pos) or _lone_surrogate(text, start, cause.pos)
-    return earlier or JsonFault(cause.pos, message, mend)
+    return earlier or JsonFault(cause.pos, message, hint)
 
 
 def _find_in_tokens(text: str, start: int, end: int) -> JsonFault | None:

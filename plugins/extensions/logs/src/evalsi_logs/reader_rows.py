@@ -79,7 +79,7 @@ class ReaderRows:
     def _fault(self, said: dict[str, Any], last_words: str) -> DatasetError:
         fault = said.get("fault")
         if isinstance(fault, dict):
-            return DatasetError(f"{self.name}: {fault.get('message')}", str(fault.get("mend", "")))
+            return DatasetError(f"{self.name}: {fault.get('message')}", str(fault.get("hint", "")))
         why = f": {last_words}" if last_words else ""
         return DatasetError(
             f"{self.name}: its reader ended before the log did{why}.",

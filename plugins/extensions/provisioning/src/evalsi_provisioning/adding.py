@@ -132,8 +132,8 @@ def remove(name: str, project: Path) -> None:
 
 def not_recorded(name: str, packs: Mapping[str, Entry], project: Path) -> ConfigError:
     """The error for a name that evalsi.lock does not have."""
-    mend = did_you_mean(name, list(packs)) or (f"It has {', '.join(packs)}." if packs else "It has none.")
-    return ConfigError(f"{project / NAME} has no pack {name}.", mend, code="config.unknown_pack")
+    hint = did_you_mean(name, list(packs)) or (f"It has {', '.join(packs)}." if packs else "It has none.")
+    return ConfigError(f"{project / NAME} has no pack {name}.", hint, code="config.unknown_pack")
 
 
 def check_process(pack: PackInfo, granted: Permissions, on_progress: Callable[[str], None]) -> None:

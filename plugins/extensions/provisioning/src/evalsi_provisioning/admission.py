@@ -132,8 +132,8 @@ def _guarded(answer: Answer, is_at_work_on: IsAtWorkOn, pack: PackInfo, granted:
     asked: OrderedDict[tuple[Any, Any], int] = OrderedDict()
 
     def refuse(why: str) -> RequestFailed:
-        mend = f"See {NAME}; `evalsi plugins update {pack.name}` asks again for what its manifest names."
-        return RequestFailed(WireError("capability.not_granted", f"The pack {pack.name} {why}.", mend, "pack"))
+        hint = f"See {NAME}; `evalsi plugins update {pack.name}` asks again for what its manifest names."
+        return RequestFailed(WireError("capability.not_granted", f"The pack {pack.name} {why}.", hint, "pack"))
 
     async def guarded(method: str, body: dict[str, Any]) -> dict[str, Any]:
         roles = _roles(method, body)

@@ -74,8 +74,8 @@ def _asked(launch: Launch, place: str) -> dict[str, Any]:
         said = run_in_loop(lambda: _describe(launch))
     except PackError as error:
         # It is no pack that this machine could look at, nor one whose author is near.
-        mend = "See the log of the service, and whether it speaks the protocol of packs."
-        raise PackError(error.message, mend, code=error.code) from error
+        hint = "See the log of the service, and whether it speaks the protocol of packs."
+        raise PackError(error.message, hint, code=error.code) from error
     pack = said.get("pack")
     name, version = (str(pack.get(key, "")) for key in ("name", "version")) if isinstance(pack, dict) else ("", "")
     evaluators = said.get("evaluators")

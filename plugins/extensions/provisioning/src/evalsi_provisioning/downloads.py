@@ -115,5 +115,5 @@ class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _fault(message: str, mend: str) -> PackError:
-    return PackError(message, mend, code="pack.source")
+def _fault(message: str, hint: str) -> PackError:
+    return PackError(message, hint, code="pack.source")

@@ -112,8 +112,8 @@ def _checked(name: str) -> str:
     if not re.fullmatch(PACK_NAME, name):
         raise UsageError(f'"{name}" is no name of a pack.', "Write publisher/name in small letters, such as acme/tone.")
     if "/" not in name:
-        mend = f"Write a publisher before it, such as acme/{name}."
-        raise UsageError(f'"{name}" is a plain name, and those are of Evals.si\'s own packs.', mend)
+        hint = f"Write a publisher before it, such as acme/{name}."
+        raise UsageError(f'"{name}" is a plain name, and those are of Evals.si\'s own packs.', hint)
     if name.split("/", maxsplit=1)[0] in RESERVED_NAMES:
         raise UsageError(f'"{name}" is reserved.', "Write your own name as the publisher, such as acme.")
     return name

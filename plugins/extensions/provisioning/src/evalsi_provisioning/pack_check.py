@@ -83,17 +83,17 @@ def _unpacked(release: Path, folder: Path) -> Path:
 def _broken(folder: Path, builtin: bool) -> Report | None:
     """The report on a manifest with which nothing can be started; None where it is whole."""
     manifest, problems = read_manifest(folder, builtin=builtin)
-    found = {problem.at: (problem.what, problem.mend) for problem in problems}
+    found = {problem.at: (problem.what, problem.hint) for problem in problems}
     try:
         load_manifest(folder / MANIFEST)
     except PackError as error:
         # The kernel's own reader is the stricter one; what both see is said once.
         for problem in error.details.get("problems", ()):
-            found.setdefault(problem["at"], (problem["what"], problem.get("mend", "")))
+            found.setdefault(problem["at"], (problem["what"], problem.get("hint", "")))
     if not found:
         return None
     findings = tuple(
-        Finding("loads", "manifest", "failed", f"{MANIFEST}: {at} {what}.", mend) for at, (what, mend) in found.items()
+        Finding("loads", "manifest", "failed", f"{MANIFEST}: {at} {what}.", hint) for at, (what, hint) in found.items()
     )
     return Report(manifest.name or folder.name, manifest.version, findings, LEVELS[:1])
 

@@ -121,8 +121,8 @@ def find_listed(index: PackIndex, place: str, name: str) -> Listed:
     """The pack of a name; raises `config.unknown_pack` where the index has none."""
     listed = next((one for one in index.packs if one.name == name), None)
     if listed is None:
-        mend = did_you_mean(name, [one.name for one in index.packs])
-        raise _unknown(f"{place} lists no pack {name}.", mend or "Search it: evalsi plugins search WORD")
+        hint = did_you_mean(name, [one.name for one in index.packs])
+        raise _unknown(f"{place} lists no pack {name}.", hint or "Search it: evalsi plugins search WORD")
     return listed
 
 
@@ -169,10 +169,10 @@ def _text(listed: Listed) -> str:
 def _speakable(release: Release, name: str) -> Release:
     if release.protocol == PROTOCOL:
         return release
-    mend = "Upgrade Evals.si." if release.protocol > PROTOCOL else "Ask its publisher for a newer version."
+    hint = "Upgrade Evals.si." if release.protocol > PROTOCOL else "Ask its publisher for a newer version."
     raise PackError(
         f"{name} {release.version} speaks protocol {release.protocol}, and this version of Evals.si {PROTOCOL}.",
-        mend,
+        hint,
         code="protocol.version",
     )
 
@@ -209,12 +209,12 @@ def _parsed(raw: bytes, place: str) -> PackIndex:
     return index
 
 
-def _fault(place: str, why: str, mend: str = "Tell whoever keeps it, or name another one.") -> ConfigError:
-    return ConfigError(f"The index {place} {why}.", mend, code="config.index")
+def _fault(place: str, why: str, hint: str = "Tell whoever keeps it, or name another one.") -> ConfigError:
+    return ConfigError(f"The index {place} {why}.", hint, code="config.index")
 
 
-def _unknown(message: str, mend: str) -> ConfigError:
-    return ConfigError(message, mend, code="config.unknown_pack")
+def _unknown(message: str, hint: str) -> ConfigError:
+    return ConfigError(message, hint, code="config.unknown_pack")
 
 
 def schema_text() -> str:

@@ -55,7 +55,7 @@ def lay_out(artifact: Path, folder: Path) -> PackInfo:
     elif not (folder / pack.module).is_file():
         raise PackError(
             f"{pack.name} names {pack.module} as what it runs, and has no such file.",
-            "Ask its publisher to mend run.module, or to put the file beside plugin.toml.",
+            "Ask its publisher to correct run.module, or to put the file beside plugin.toml.",
             code="pack.manifest",
         )
     return pack

@@ -43,8 +43,8 @@ def _starter(pack: PackInfo) -> list[str]:
     if named is None:
         if not os.access(pack.folder / pack.module, os.X_OK):
             message = f"The program {pack.module} of the pack {pack.name} cannot be executed."
-            mend = 'Make it executable, or say what starts it: options = { with = "node" } under [run].'
-            raise PackError(message, mend, code="pack.import")
+            hint = 'Make it executable, or say what starts it: options = { with = "node" } under [run].'
+            raise PackError(message, hint, code="pack.import")
         return []
     if named == PYTHON:
         return [sys.executable, "-I"]

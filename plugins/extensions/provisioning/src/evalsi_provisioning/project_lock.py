@@ -172,5 +172,5 @@ def _write(path: Path, tables: Mapping[str, Any]) -> None:
         file.write(json.dumps(ordered, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def _fault(path: Path, why: str, mend: str) -> ConfigError:
-    return ConfigError(f"{path} {why}.", mend, code="config.evalsi_lock")
+def _fault(path: Path, why: str, hint: str) -> ConfigError:
+    return ConfigError(f"{path} {why}.", hint, code="config.evalsi_lock")

@@ -1,4 +1,4 @@
-"""From what uv printed to a sentence with a mend. It must not know how uv was called.
+"""From what uv printed to a sentence with a hint. It must not know how uv was called.
 
 Every phrase was seen from uv 0.9.18 and 0.13.9; output that has none of them is passed on as it is.
 """
@@ -21,12 +21,12 @@ REASON_CHARS = 1000
 class _Fault:
     pattern: re.Pattern[str]
     code: str
-    mend: str
+    hint: str
     retry: Retry = "no"
 
 
-def _fault(pattern: str, code: str, mend: str, retry: Retry = "no") -> _Fault:
-    return _Fault(re.compile(pattern), f"environment.{code}", mend, retry)
+def _fault(pattern: str, code: str, hint: str, retry: Retry = "no") -> _Fault:
+    return _Fault(re.compile(pattern), f"environment.{code}", hint, retry)
 
 
 # The first that matches wins: a full disk, too, makes a download fail.
@@ -82,7 +82,7 @@ def uv_fault(pack: str, output: str) -> PackEnvironmentError:
     fault = next((one for one in _FAULTS if one.pattern.search(output)), None)
     error = PackEnvironmentError(
         f"The environment of the pack {pack} cannot be built: {_reason(output)}.",
-        fault.mend if fault else "See what uv printed: it is in this error's details.",
+        fault.hint if fault else "See what uv printed: it is in this error's details.",
         code=fault.code if fault else "environment.build_failed",
         output=tail,
     )

@@ -110,7 +110,7 @@ def is_busy(error: Exception) -> bool:
 
 
 def fault_of(path: Path, error: Exception, *, done: str = "used") -> CacheError:
-    """The sentence, the mend and the code for what SQLite or the system says of a cache file that was to be `done`."""
+    """The sentence, the hint and the code for what SQLite or the system says of a cache file that was to be `done`."""
     code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         message = f"The cache of model replies is damaged: {path} ({error})."
@@ -118,13 +118,13 @@ def fault_of(path: Path, error: Exception, *, done: str = "used") -> CacheError:
             message, "The next run that asks a model sets it aside and begins a new one.", code="cache.corrupt"
         )
     if is_busy(error):
-        reason, mend = "another process holds it", "Wait until it is done, or end it."
+        reason, hint = "another process holds it", "Wait until it is done, or end it."
     elif code == sqlite3.SQLITE_FULL:
-        reason, mend = "the disk is full", "Free some space, or set EVALSI_CACHE_DIR to a folder elsewhere."
+        reason, hint = "the disk is full", "Free some space, or set EVALSI_CACHE_DIR to a folder elsewhere."
     else:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        mend = "Make it and its folder writable, or set EVALSI_CACHE_DIR to a folder elsewhere."
-    return CacheError(f"The cache of model replies cannot be {done}: {path} ({reason}).", mend)
+        hint = "Make it and its folder writable, or set EVALSI_CACHE_DIR to a folder elsewhere."
+    return CacheError(f"The cache of model replies cannot be {done}: {path} ({reason}).", hint)
 
 
 def _code(error: Exception) -> int | None:

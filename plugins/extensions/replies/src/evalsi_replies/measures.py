@@ -43,8 +43,8 @@ def moment_text(moment_s: float) -> str:
     return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _parse(flag: str, text: str, units: dict[str, int], mend: str) -> float:
+def _parse(flag: str, text: str, units: dict[str, int], hint: str) -> float:
     found = _MEASURE.fullmatch(text.strip().lower())
     if found is None or found["unit"] not in units:
-        raise UsageError(f"{flag} is {text!r}, which has no number and unit that it knows.", mend)
+        raise UsageError(f"{flag} is {text!r}, which has no number and unit that it knows.", hint)
     return float(found["number"]) * units[found["unit"]]

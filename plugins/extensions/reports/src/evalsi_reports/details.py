@@ -38,7 +38,7 @@ class Said(NamedTuple):
         outcome: scored, skipped, error or cancelled.
         explanations: metric → why it gave this score.
         reason: why there is no score; None for a score.
-        code, mend: of an error.
+        code, hint: of an error.
         refs: of the model's replies that it rests on.
     """
 
@@ -47,7 +47,7 @@ class Said(NamedTuple):
     explanations: Mapping[str, Text]
     reason: Text | None
     code: str
-    mend: str
+    hint: str
     refs: tuple[str, ...]
 
 
@@ -116,8 +116,8 @@ class _Reading:
         for failed in objects(result.get("score_errors")):
             explanations[str(failed.get("name"))] = self._text(f"Error: {failed.get('message')}")
         reason = None if outcome == "scored" else self._text(str(told.get("message") or result.get("reason") or ""))
-        code, mend = str(told.get("code") or ""), cut(str(told.get("mend") or ""), 300)[0]
-        detail.said.append(Said(str(result.get("evaluator")), outcome, explanations, reason, code, mend, refs))
+        code, hint = str(told.get("code") or ""), cut(str(told.get("hint") or ""), 300)[0]
+        detail.said.append(Said(str(result.get("evaluator")), outcome, explanations, reason, code, hint, refs))
 
     def record(self, record: _ENTRY) -> None:
         detail = self._detail(str(record.get("id")), trial_of(record))

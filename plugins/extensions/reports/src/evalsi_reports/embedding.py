@@ -134,7 +134,7 @@ def _row(report: ReportData, row: int, replies: Mapping[str, int], limit: int) -
         if one.reason is not None:
             entry["r"] = _text(one.reason, max(limit, 200))
         if one.code:
-            entry["e"] = [visible(one.code), one.mend]
+            entry["e"] = [visible(one.code), one.hint]
         if refs:
             entry["j"] = refs
         if entry:

@@ -138,7 +138,7 @@ def _reasons(reasons: Reasons) -> dict[str, Any] | None:
                 "records": f"{group.records or group.count:,}",
                 "message": group.message,
                 "code": group.code,
-                "mend": group.mend,
+                "hint": group.hint,
                 "evaluators": ", ".join(group.evaluators),
                 "examples": group.examples,
             }

@@ -156,8 +156,8 @@ def _reason(group: Reason) -> dict[str, Any]:
     return {
         "code": group.code or None,
         "message": group.message,
-        "mend": group.mend or None,
-        "blame": group.blame or None,
+        "hint": group.hint or None,
+        "source": group.source or None,
         "results": group.count,
         "records": group.records,
         "evaluators": {visible(name): count for name, count in group.evaluators.items()},

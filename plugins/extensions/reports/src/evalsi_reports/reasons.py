@@ -22,18 +22,18 @@ class Reason:
 
     Attributes:
         code: of an error; "" for a skip.
-        message, mend, blame: of the group's first.
+        message, hint, source: of the group's first.
         count: results of the group.
         records: rows of the group; a row on which three evaluators failed alike is one.
         evaluators: how often each evaluator gave it.
         examples: ids of the first few records.
     """
 
-    def __init__(self, code: str, message: str, mend: str = "", blame: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", source: str = "") -> None:
         self.code = code
         self.message = message
-        self.mend = mend
-        self.blame = blame
+        self.hint = hint
+        self.source = source
         self.count = 0
         self.records = 0
         self.evaluators: Counter[str] = Counter()
@@ -71,8 +71,8 @@ class Reasons:
             message, error = "other reasons", {}
             group = self._groups.get(key)
         if group is None:
-            mend, blame = one_line(str(error.get("mend") or ""), _LONGEST_MESSAGE), str(error.get("blame") or "")
-            group = self._groups[key] = Reason(code if error else "", message, mend, blame)
+            hint, source = one_line(str(error.get("hint") or ""), _LONGEST_MESSAGE), str(error.get("source") or "")
+            group = self._groups[key] = Reason(code if error else "", message, hint, source)
         group.add(row, str(result.get("record_id") or ""), evaluator)
 
     @property

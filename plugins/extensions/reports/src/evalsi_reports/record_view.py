@@ -53,7 +53,7 @@ class ShownSaid(NamedTuple):
     took: str
     why: tuple[Text, ...]
     code: str
-    mend: str
+    hint: str
     replies: tuple[Reply, ...]
 
 
@@ -141,6 +141,6 @@ def _said(report: ReportData, row: int, said: Said, limit: int) -> ShownSaid:
         took="" if isnan(took_ms) else milliseconds(took_ms),
         why=tuple(why),
         code=said.code,
-        mend=said.mend,
+        hint=said.hint,
         replies=tuple(reply._replace(text=reply.text.cut(limit)) for reply in replies if reply is not None),
     )

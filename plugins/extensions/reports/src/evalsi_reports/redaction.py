@@ -121,4 +121,4 @@ def _error(error: Any) -> dict[str, Any]:
     code = str(told.get("code", ""))
     known = ERROR_CODES.get(code)
     meaning = known.meaning if known is not None else "The message is withheld by --redact."
-    return {"code": code, "message": meaning, "mend": "", "blame": told.get("blame"), "retry": told.get("retry")}
+    return {"code": code, "message": meaning, "hint": "", "source": told.get("source"), "retry": told.get("retry")}

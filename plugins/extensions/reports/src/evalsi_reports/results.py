@@ -19,7 +19,7 @@ from .values import objects
 SCHEMA_VERSION = 1
 LISTED = frozenset({"results", "records", "judge_replies"})
 _NEEDED = ("schema_version", "manifest")
-_MEND = "Name a file that `evalsi eval --output` or `evalsi run --output` wrote."
+_HINT = "Name a file that `evalsi eval --output` or `evalsi run --output` wrote."
 
 
 class Results:
@@ -49,12 +49,12 @@ class Results:
                 if name == "schema_version":
                     self._check_version(value)
             elif not isinstance(value, dict):
-                raise ConfigError(f'{self.path}: an element of "{name}" is no object.', _MEND)
+                raise ConfigError(f'{self.path}: an element of "{name}" is no object.', _HINT)
             elif (shown := redacted[name](value)) is not None:
                 yield name, shown
         for name in _NEEDED:
             if name not in head:
-                raise ConfigError(f'{self.path} is no results file: it has no "{name}".', _MEND)
+                raise ConfigError(f'{self.path} is no results file: it has no "{name}".', _HINT)
         self._head = head
 
     @property
@@ -63,7 +63,7 @@ class Results:
         head = self._head
         manifest = head["manifest"]
         if not isinstance(manifest, dict):
-            raise ConfigError(f'{self.path} is no results file: its "manifest" is no object.', _MEND)
+            raise ConfigError(f'{self.path} is no results file: its "manifest" is no object.', _HINT)
         verdict = head.get("verdict")
         return self._redaction.of_head(
             Head(
@@ -82,4 +82,4 @@ class Results:
                 "Upgrade Evals.si.",
             )
         if version != SCHEMA_VERSION:
-            raise ConfigError(f"{self.path} is no results file: its schema_version is {version!r}.", _MEND)
+            raise ConfigError(f"{self.path} is no results file: its schema_version is {version!r}.", _HINT)

@@ -112,14 +112,14 @@ def _text(path: Path) -> str:
 def _raiser(path: Path, document: Document) -> Callable[[str, str, list[Problem]], EvalsiError]:
     """Makes the one error of all problems, in the order of their lines."""
 
-    def error(_message: str, _mend: str, problems: list[Problem]) -> EvalsiError:
-        mended = map(_with_form, problems)
-        placed = sorted(((document.line(problem.at) or 0, problem) for problem in mended), key=lambda one: one[0])
+    def error(_message: str, _hint: str, problems: list[Problem]) -> EvalsiError:
+        repaired = map(_with_form, problems)
+        placed = sorted(((document.line(problem.at) or 0, problem) for problem in repaired), key=lambda one: one[0])
         told = [f"line {line}: {problem.at} {problem.what}." for line, problem in placed]
         details = [{**problem.to_dict(), "line": line} for line, problem in placed]
         if len(placed) == 1:
-            return ConfigError(f"{path}, {told[0]}", placed[0][1].mend, code="config.spec", problems=details)
-        lines = [f"  {line} {problem.mend}".rstrip() for line, (_, problem) in zip(told, placed, strict=True)]
+            return ConfigError(f"{path}, {told[0]}", placed[0][1].hint, code="config.spec", problems=details)
+        lines = [f"  {line} {problem.hint}".rstrip() for line, (_, problem) in zip(told, placed, strict=True)]
         message = "\n".join([f"{path}: {len(placed)} problems:", *lines])
         return ConfigError(message, code="config.spec", problems=details)
 
@@ -130,7 +130,7 @@ def _with_form(problem: Problem) -> Problem:
     """With the form of a table where a name alone was written, which says what was meant and not under which key."""
     form = _AS_TABLE.get(problem.at.partition("[")[0])
     is_short = form is not None and problem.what.startswith(_TEXT_FOR_TABLE)
-    return problem._replace(mend=f"Write it as {form}.") if is_short else problem
+    return problem._replace(hint=f"Write it as {form}.") if is_short else problem
 
 
 def _more(extensions: Extensions) -> Callable[[dict[str, Any]], Iterable[Problem]]:
@@ -156,7 +156,7 @@ def _of_target(target: dict[str, Any], extensions: Extensions) -> Iterable[Probl
     try:
         model = target_options(target["connector"], extensions)
     except ConfigError as error:
-        yield Problem("spec.target.connector", f"cannot be used: {error.message.rstrip('.')}", error.mend)
+        yield Problem("spec.target.connector", f"cannot be used: {error.message.rstrip('.')}", error.hint)
         return
     options = {key: value for key, value in target.items() if key not in _SHARED}
     yield from problems_of(model, options, "spec.target")

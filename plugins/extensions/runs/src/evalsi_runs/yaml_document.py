@@ -53,7 +53,7 @@ def read_yaml(text: str, name: str) -> Document:
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, text, name) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{name} is not YAML: {error}.", "Mend the file.", code="config.yaml_text") from error
+        raise ConfigError(f"{name} is not YAML: {error}.", "Correct the file.", code="config.yaml_text") from error
     if root is None:
         raise ConfigError(f"{name} is empty.", "Run `evalsi init` for one to start from.", code="config.yaml_text")
     _refuse_references(text, name)
@@ -72,7 +72,7 @@ def _unreadable(error: yaml.MarkedYAMLError, text: str, name: str) -> ConfigErro
         return ConfigError(
             f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml_text"
         )
-    return ConfigError(f"{name}, line {line}: {problem}.", "Mend that place.", code="config.yaml_text")
+    return ConfigError(f"{name}, line {line}: {problem}.", "Correct that place.", code="config.yaml_text")
 
 
 def _refuse_references(text: str, name: str) -> None:
@@ -138,5 +138,5 @@ class _Reader:
             raise self._refused(node, f"{text} is no number that can be used", "Write a finite number.")
         return float(text) if _FLOAT.fullmatch(text) else text
 
-    def _refused(self, node: yaml.Node, what: str, mend: str) -> ConfigError:
-        return ConfigError(f"{self._name}, line {node.start_mark.line + 1}: {what}.", mend, code="config.yaml_text")
+    def _refused(self, node: yaml.Node, what: str, hint: str) -> ConfigError:
+        return ConfigError(f"{self._name}, line {node.start_mark.line + 1}: {what}.", hint, code="config.yaml_text")

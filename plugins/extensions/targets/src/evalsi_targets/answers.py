@@ -43,7 +43,7 @@ def generated(answer: Mapping[str, Any], whose: str) -> Generated:
         if answer.get("context") is not None:
             fields["context"] = contexts(answer["context"])
     except BadField as bad:
-        raise ProviderError("target.output", f"{whose} gave what cannot be read: {bad.message}.", bad.mend) from bad
+        raise ProviderError("target.output", f"{whose} gave what cannot be read: {bad.message}.", bad.hint) from bad
     metadata = answer.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise ProviderError("target.output", f"{whose} gave metadata that is no object.", "Give it as an object.")

@@ -90,7 +90,7 @@ class CommandPerRecord(Command):
                 "target.input",
                 "A value has a character of no value (NUL) in it, which no argument may have.",
                 "Take the input from stdin.",
-                blame="record",
+                source="record",
                 tokens=NO_TOKENS,
             )
         return argument
@@ -129,7 +129,7 @@ class CommandPerRecord(Command):
             message = f"{self.whose} {ending(code)}, a temporary failure.{_said(child)}"
             raise ProviderError("provider.failed", message, "See what the command needs.", retry="later")
         if code != 0:
-            raise ProviderError("target.failed", f"{self.whose} {ending(code)}.{_said(child)}", "Mend the command.")
+            raise ProviderError("target.failed", f"{self.whose} {ending(code)}.{_said(child)}", "Correct the command.")
         return b"".join(output.parts)
 
     def _text(self, output: bytes) -> str:
@@ -157,8 +157,8 @@ class CommandInLines(Command):
 
     def __init__(self, settings: TargetSettings, options: CommandOptions) -> None:
         super().__init__(settings, options)
-        mend = 'Have it write {"id": …, "output": …} alone to stdout, a line each, and everything else to stderr.'
-        told = LineSettings(self.whose, options.timeout_s, False, mend)
+        hint = 'Have it write {"id": …, "output": …} alone to stdout, a line each, and everything else to stderr.'
+        told = LineSettings(self.whose, options.timeout_s, False, hint)
         self._process = LineProcess(self.program, self.leash, told)
 
     async def generate(self, given: TargetInput) -> Generated:
@@ -169,7 +169,7 @@ class CommandInLines(Command):
         answer, waited_s = await self._process.ask(key, {**asked, "trial": given.trial})
         if answer.get("error") is not None:
             said = on_one_line(as_text(answer["error"])).rstrip(".")
-            raise ProviderError("target.failed", f"{self.whose} says: {said}.", "Mend the command.")
+            raise ProviderError("target.failed", f"{self.whose} says: {said}.", "Correct the command.")
         if "output" not in answer:
             names = ", ".join(map(str, answer)) or "nothing"
             raise ProviderError(

@@ -77,8 +77,8 @@ class Fallbacks:
         told = ProviderError(
             "provider.failed" if wire.code == UNREACHABLE and not is_last else wire.code,
             f"The fallback {self._all[who].model}: {wire.message}" if who else wire.message,
-            wire.mend,
-            blame=wire.blame,
+            wire.hint,
+            source=wire.source,
             retry="same" if moves_on else wire.retry,
             retry_after_s=None if moves_on else error.retry_after_s,
             is_final=error.is_final,

@@ -76,8 +76,8 @@ class FunctionTarget:
             str(os.getpid()),
         ]
         program = Program(argv, str(settings.folder.absolute()), dict(os.environ))
-        mend = "What it wrote to stderr says more."
-        self._process = LineProcess(program, self._leash, LineSettings(self._whose, options.timeout_s, True, mend))
+        hint = "What it wrote to stderr says more."
+        self._process = LineProcess(program, self._leash, LineSettings(self._whose, options.timeout_s, True, hint))
 
     def bounds(self, given: TargetInput) -> Bounds:
         """Unknown: a function does not say beforehand what it takes."""
@@ -105,16 +105,16 @@ def _raised(whose: str, error: Mapping[str, Any]) -> ProviderError:
     """What the function raised; a refusal of a service that it asked is met as if the run had asked."""
     raised = f"raised {error['type']}" if error["type"] else "failed"
     message = f"{whose} {raised}{': ' if error['message'] else ''}{error['message'].rstrip('.')}."
-    mend = "What it wrote to stderr says more."
+    hint = "What it wrote to stderr says more."
     status = error.get("status") or 0
     if status == _TOO_MANY:
         wait_s = retry_after_s(error.get("retry_after"))
-        return ProviderError("provider.rate_limited", message, mend, retry="later", retry_after_s=wait_s)
+        return ProviderError("provider.rate_limited", message, hint, retry="later", retry_after_s=wait_s)
     if status >= _SERVER_ERROR:
-        return ProviderError("provider.failed", message, mend, retry="later")
+        return ProviderError("provider.failed", message, hint, retry="later")
     if error.get("unreachable"):
-        return ProviderError("provider.connection", message, mend, retry="later")
-    return ProviderError("target.failed", message, mend)
+        return ProviderError("provider.connection", message, hint, retry="later")
+    return ProviderError("target.failed", message, hint)
 
 
 def _source(folder: Path, function: str) -> dict[str, str]:

@@ -62,7 +62,7 @@ def connection_error(cause: BaseException, whose: str, keys: Keys = HTTP_KEYS) -
                 "provider.tls",
                 f"The certificate of {within} cannot be trusted: {getattr(one, 'verify_message', one)}.",
                 "If it is yours, write its CA's certificate (PEM) to a file and set SSL_CERT_FILE to its path.",
-                blame="config",
+                source="config",
                 is_final=True,
                 is_sent=False,
             )
@@ -72,7 +72,7 @@ def connection_error(cause: BaseException, whose: str, keys: Keys = HTTP_KEYS) -
                 "provider.tls",
                 f"No secure connection to {within} can be made: {reason}.",
                 f"Write http:// in {keys.address} if the service speaks plain HTTP there.",
-                blame="config",
+                source="config",
                 is_final=True,
                 is_sent=False,
             )
@@ -123,26 +123,26 @@ def status_error(
             "provider.not_found",
             f"{whose} sends its callers on to {where} ({status}), which is not followed.",
             f"Give the address that it names with {keys.address}.",
-            blame="config",
+            source="config",
             is_final=True,
         )
     message = f"{whose} answered {status}: {hide(excerpt(content))}."
     wait_s = retry_after_s(headers.get("retry-after"))
     if status == 429:
-        mend = "Lower spec.target.max_concurrency."
-        return ProviderError("provider.rate_limited", message, mend, retry="later", retry_after_s=wait_s)
+        hint = "Lower spec.target.max_concurrency."
+        return ProviderError("provider.rate_limited", message, hint, retry="later", retry_after_s=wait_s)
     if status >= 500 and status != 501:
-        mend = "Look at the service's own log."
-        return ProviderError("provider.failed", message, mend, retry="later", retry_after_s=wait_s)
+        hint = "Look at the service's own log."
+        return ProviderError("provider.failed", message, hint, retry="later", retry_after_s=wait_s)
     if status in _LATER:
         return ProviderError("provider.failed", message, "Try again later.", retry="later", retry_after_s=wait_s)
     if status in (401, 403):
-        mend = f"Check what {keys.secret} names."
-        return ProviderError("provider.auth", message, mend, blame="config", is_final=True)
+        hint = f"Check what {keys.secret} names."
+        return ProviderError("provider.auth", message, hint, source="config", is_final=True)
     if status in (404, 405, 501):
-        mend = f"Check {keys.wrong_address}."
-        return ProviderError("provider.not_found", message, mend, blame="config", is_final=True)
-    return ProviderError("provider.bad_request", message, f"Check {keys.body}.", blame="config")
+        hint = f"Check {keys.wrong_address}."
+        return ProviderError("provider.not_found", message, hint, source="config", is_final=True)
+    return ProviderError("provider.bad_request", message, f"Check {keys.body}.", source="config")
 
 
 def _reachable(keys: Keys) -> str:

@@ -181,8 +181,8 @@ class HttpService:
         except BadEncoding as cause:
             response.close()
             message = f"{self._whose} answered with {cause}."
-            mend = f"Have it answer without compression, or with one of {ACCEPT_ENCODING}."
-            raise ProviderError("provider.bad_reply", message, mend, retry="later") from cause
+            hint = f"Have it answer without compression, or with one of {ACCEPT_ENCODING}."
+            raise ProviderError("provider.bad_reply", message, hint, retry="later") from cause
 
     def _streamed(self, reply: Reply, others: Mapping[str, str | None]) -> dict[str, Any]:
         """What a reply in pieces says; one that is to say why it ended, and does not, is broken off."""
@@ -201,7 +201,7 @@ class HttpService:
         if others["finish"] is not None and "finish" not in found:
             message = f"{self._whose} ended its stream and did not say why at {others['finish']}: it is broken off."
             raise ProviderError(
-                "provider.connection", message, "Mend spec.target.stop_reason_path, or wait.", retry="later"
+                "provider.connection", message, "Correct spec.target.stop_reason_path, or wait.", retry="later"
             )
         return found
 

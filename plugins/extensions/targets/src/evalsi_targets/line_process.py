@@ -32,13 +32,13 @@ class LineSettings(NamedTuple):
         whose: what it is called, to begin a sentence with.
         timeout_s: how long one answer may take.
         tells_ready: its first line says whether it is ready, which may take as long as `START_TIMEOUT_S`.
-        mend: what to do where it breaks.
+        hint: what to do where it breaks.
     """
 
     whose: str
     timeout_s: float
     tells_ready: bool
-    mend: str
+    hint: str
 
 
 class Answered(NamedTuple):
@@ -181,7 +181,7 @@ class LineProcess:
         if is_final and self._is_final:
             message += f" That was {self._breaks} times in a row, without an answer between."
         return ProviderError(
-            "target.failed", message, self._settings.mend, retry="same" if retry else "no", is_final=is_final
+            "target.failed", message, self._settings.hint, retry="same" if retry else "no", is_final=is_final
         )
 
     def _timeout(self) -> ProviderError:

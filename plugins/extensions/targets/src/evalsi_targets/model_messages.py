@@ -113,5 +113,5 @@ def _message(message: Mapping[str, Any]) -> dict[str, str]:
     return {"role": str(message["role"]), "content": content}
 
 
-def _unfit(message: str, mend: str) -> ProviderError:
-    return ProviderError("target.input", message, mend, blame="record", tokens=NO_TOKENS)
+def _unfit(message: str, hint: str) -> ProviderError:
+    return ProviderError("target.input", message, hint, source="record", tokens=NO_TOKENS)

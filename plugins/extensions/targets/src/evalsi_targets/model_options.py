@@ -78,7 +78,7 @@ class ModelOptions(Timed):
             if found:
                 first = found[0]
                 at = f"fallbacks[{number}]" + (f".{first.at}" if first.at else "")
-                raise Misfit(f"has a misfit: {at} {first.what}", first.mend)
+                raise Misfit(f"has a misfit: {at} {first.what}", first.hint)
         if self.fallback_after * len(self.fallbacks) >= MOST_TRIES:
             raise Misfit(
                 f"has {len(self.fallbacks)} fallbacks, of which not all would be asked: a call is tried "
@@ -138,7 +138,7 @@ class OpenAIOptions(ModelOptions):
     def _fits_its_api(self) -> Self:
         if self.api == RESPONSES and (found := problems_of(ResponsesOptions, self.for_responses(), "")):
             first = found[0]
-            raise Misfit(f"asks for api: responses, and {first.at} {first.what}", first.mend)
+            raise Misfit(f"asks for api: responses, and {first.at} {first.what}", first.hint)
         return self
 
     def for_responses(self) -> dict[str, Any]:

@@ -87,6 +87,6 @@ def _nothing(record_id: str, trial: int, error: str) -> ProviderError:
         "target.output",
         f"No answer was recorded for the record {record_id!r}{of_trial}{why}.",
         "Record one, or leave the record out of the data.",
-        blame="record",
+        source="record",
         tokens=NO_TOKENS,
     )

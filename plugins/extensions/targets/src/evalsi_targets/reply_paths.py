@@ -63,7 +63,7 @@ def found_at(reply: Any, path: str, key: str, whose: str) -> Any:
         raise ProviderError(
             "target.output",
             f"{whose} answered without {path}: {_what_there_is(reply, steps_of(path))}.",
-            f"Mend spec.target.{key}, or the target.",
+            f"Correct spec.target.{key}, or the target.",
         )
     return value
 

@@ -70,7 +70,7 @@ def value_at(record: Mapping[str, Any], name: str) -> Any:
             "target.input",
             f"The record has no {name}, which the template names.",
             "Map a column to it, or name another.",
-            blame="record",
+            source="record",
             tokens=NO_TOKENS,
         )
     return content

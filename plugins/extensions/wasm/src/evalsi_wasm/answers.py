@@ -33,7 +33,7 @@ def read_answer(data: bytes) -> dict[str, Any]:
     error = body.get("error")
     if isinstance(error, dict):
         wire = WireError.from_body(error)
-        fault = GuestFault(wire.code, wire.message, wire.mend, is_fatal=False)
+        fault = GuestFault(wire.code, wire.message, wire.hint, is_fatal=False)
         fault.error = wire
         raise fault
     return body
@@ -131,8 +131,8 @@ def _settled_scores(scores: Any) -> list[Any]:
 
 
 def _bad_score(problem: str) -> WireError:
-    mend = "Answer one of value, passed and label, each finite."
-    return WireError("pack.bad_score", f"The score cannot stand: {problem}.", mend)
+    hint = "Answer one of value, passed and label, each finite."
+    return WireError("pack.bad_score", f"The score cannot stand: {problem}.", hint)
 
 
 def _score_problem(score: Any) -> str:

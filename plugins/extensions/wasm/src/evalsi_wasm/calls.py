@@ -151,7 +151,7 @@ class Calls:
     def _alone(self, task: Task, number: int) -> list[Any]:
         if self._stuck >= MAX_STUCK:
             message = f"{MAX_STUCK} records took the module too long, and it is not asked any more."
-            return failed(WireError("pack.timeout", message, "Mend an endless loop, or raise record_timeout_s."))
+            return failed(WireError("pack.timeout", message, "Correct an endless loop, or raise record_timeout_s."))
         try:
             seconds = task.opened.record_timeout_s * SHARE_OF_LIMIT
             (outcome,) = self._settled(task, number, number + 1, seconds)

@@ -46,11 +46,11 @@ class ComponentGuest:
                 instance = linker.instantiate(self._store, component)
         except WasmtimeError as error:
             fault = fault_of(error, "", self._bounds(START_S)).error
-            raise unusable(name, f"does not start: {fault.message.rstrip('.')}", fault.mend) from error
+            raise unusable(name, f"does not start: {fault.message.rstrip('.')}", fault.hint) from error
         function = instance.get_func(self._store, CALL)
         if function is None or not _is_call(function, self._store):
-            mend = "Build it for the world that docs/reference/wasm-abi.md gives."
-            raise unusable(name, f"exports no {CALL}: func(name: string, body: string) -> string", mend)
+            hint = "Build it for the world that docs/reference/wasm-abi.md gives."
+            raise unusable(name, f"exports no {CALL}: func(name: string, body: string) -> string", hint)
         self._call: Func = function
 
     def describe(self) -> bytes:
@@ -95,8 +95,8 @@ class Components:
             raise unusable(path.name, f"cannot be compiled: {first_line(error)}", "Build it again.") from error
         imported = sorted(self._component.type.imports(engine))
         if imported:
-            mend = "Build it with those switched off, such as with disableFeatures of componentize-js or --stub-wasi."
-            raise unusable(path.name, f"imports {', '.join(imported)}, and a component is given nothing", mend)
+            hint = "Build it with those switched off, such as with disableFeatures of componentize-js or --stub-wasi."
+            raise unusable(path.name, f"imports {', '.join(imported)}, and a component is given nothing", hint)
         self._name = path.name
         self._limits = limits
         self._linker = Linker(engine)

@@ -98,7 +98,7 @@ def read_description(
         listed = read_answer(data).get("evaluators")
     except GuestFault as fault:
         raise unusable(
-            name, f"does not describe itself: {fault.error.message.rstrip('.')}", fault.error.mend
+            name, f"does not describe itself: {fault.error.message.rstrip('.')}", fault.error.hint
         ) from fault
     if not isinstance(listed, list) or not listed:
         raise unusable(name, "describes no evaluator", "List them in the answer of evalsi_describe.")
@@ -107,7 +107,7 @@ def read_description(
         table = _completed(described, declared)
         problem = _problem(table, exports) or ("has the name of another" if table["name"] in tables else "")
         if problem:
-            raise unusable(name, f"describes its evaluator {number} so that it {problem}", "Mend evalsi_describe.")
+            raise unusable(name, f"describes its evaluator {number} so that it {problem}", "Correct evalsi_describe.")
         tables[table["name"]] = table
     return tables
 

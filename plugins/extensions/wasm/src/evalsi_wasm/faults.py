@@ -14,22 +14,22 @@ class GuestFault(Exception):
     Args:
         code: of the registry.
         message: what was wrong, as a sentence.
-        mend: what its author can do.
+        hint: what its author can do.
         is_fatal: the instance can no longer be trusted and is thrown away.
     """
 
-    def __init__(self, code: str, message: str, mend: str, *, is_fatal: bool = True) -> None:
+    def __init__(self, code: str, message: str, hint: str, *, is_fatal: bool = True) -> None:
         super().__init__(message)
-        self.error = WireError(code, message, mend, "pack")
+        self.error = WireError(code, message, hint, "pack")
         self.is_fatal = is_fatal
 
 
-def unusable(module: str, what: str, mend: str) -> GuestFault:
+def unusable(module: str, what: str, hint: str) -> GuestFault:
     """The fault of a module that no instance can be made of."""
-    return GuestFault("pack.import", f"{module} {what}.", mend)
+    return GuestFault("pack.import", f"{module} {what}.", hint)
 
 
 def bad_answer(what: str) -> GuestFault:
     """The fault of an answer that does not follow the ABI; the instance itself may go on."""
-    mend = "Answer as docs/reference/wasm-abi.md says."
-    return GuestFault("pack.bad_answer", f"The module's answer {what}.", mend, is_fatal=False)
+    hint = "Answer as docs/reference/wasm-abi.md says."
+    return GuestFault("pack.bad_answer", f"The module's answer {what}.", hint, is_fatal=False)

@@ -38,7 +38,7 @@ class Guest:
                 exports = loaded.linker.instantiate(self._store, loaded.module).exports(self._store)
         except Exception as error:
             fault = self._fault(error, START_S, None).error
-            raise unusable(loaded.name, f"does not start: {fault.message.rstrip('.')}", fault.mend) from error
+            raise unusable(loaded.name, f"does not start: {fault.message.rstrip('.')}", fault.hint) from error
         memory = exports[MEMORY]
         assert isinstance(memory, Memory)
         self._memory = memory
@@ -83,10 +83,10 @@ class Guest:
                     self._called(INITIALIZE, START_S)
                 spoken = self._called(ABI, START_S)
         except GuestFault as fault:
-            raise unusable(name, f"does not start: {fault.error.message.rstrip('.')}", fault.error.mend) from fault
+            raise unusable(name, f"does not start: {fault.error.message.rstrip('.')}", fault.error.hint) from fault
         if spoken != VERSION:
-            mend = "Upgrade evalsi-wasm." if spoken > VERSION else f"Build the module for version {VERSION}."
-            raise unusable(name, f"speaks version {spoken} of the ABI, and this host version {VERSION}", mend)
+            hint = "Upgrade evalsi-wasm." if spoken > VERSION else f"Build the module for version {VERSION}."
+            raise unusable(name, f"speaks version {spoken} of the ABI, and this host version {VERSION}", hint)
 
     def _bounded(self, seconds: float, records: int) -> AbstractContextManager[None]:
         """What is called within may take so long, and the steps of so many records."""

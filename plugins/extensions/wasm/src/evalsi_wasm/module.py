@@ -127,8 +127,8 @@ def _exports(name: str, module: Module) -> frozenset[str]:
     found = {one.name: one for one in module.exports}
     problems = list(_export_problems(found))
     if problems:
-        mend = "Export what docs/reference/wasm-abi.md lists, and mark it so that the linker keeps it."
-        raise unusable(name, "; ".join(problems), mend)
+        hint = "Export what docs/reference/wasm-abi.md lists, and mark it so that the linker keeps it."
+        raise unusable(name, "; ".join(problems), hint)
     return frozenset(found) & frozenset([*MUST_EXPORT, *MAY_EXPORT])
 
 

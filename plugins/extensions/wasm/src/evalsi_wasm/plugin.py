@@ -66,10 +66,10 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
 def _check_options(pack: PackInfo) -> None:
     for name, value in pack.options.items():
         if name not in OPTIONS:
-            told, mend = f"has no option {name!r}", choose(name, tuple(OPTIONS))
+            told, hint = f"has no option {name!r}", choose(name, tuple(OPTIONS))
         elif type(value) is not int or value < OPTIONS[name]:
-            told, mend = f"takes {name} as a whole number from {OPTIONS[name]:,} on, not {value!r}", "Change it."
+            told, hint = f"takes {name} as a whole number from {OPTIONS[name]:,} on, not {value!r}", "Change it."
         else:
             continue
         message = f"The runtime wasm {told} (run.options of the pack {pack.name})."
-        raise PackError(message, mend, code="pack.manifest")
+        raise PackError(message, hint, code="pack.manifest")

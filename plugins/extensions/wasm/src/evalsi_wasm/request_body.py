@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from evalsi_protocol.errors import Blame, WireError
+from evalsi_protocol.errors import ErrorSource, WireError
 
 _T = TypeVar("_T")
 
@@ -20,9 +20,9 @@ class Refused(Exception):
         self.error = error
 
 
-def refusal(code: str, message: str, mend: str = "", blame: Blame = "config") -> Refused:
+def refusal(code: str, message: str, hint: str = "", source: ErrorSource = "config") -> Refused:
     """The refusal with this error."""
-    return Refused(WireError(code, message, mend, blame))
+    return Refused(WireError(code, message, hint, source))
 
 
 def wrong_body(message: str) -> Refused:

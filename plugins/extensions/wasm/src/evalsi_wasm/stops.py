@@ -56,13 +56,13 @@ def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
     """
     code = _code(error)
     if code is TrapCode.INTERRUPT:
-        mend = "Mend an endless loop, or raise record_timeout_s in the plugin.toml."
+        hint = "Correct an endless loop, or raise record_timeout_s in the plugin.toml."
         message = f"The module took longer than {bounds.seconds:g} s{where} and was stopped."
-        return GuestFault("pack.timeout", message, mend)
+        return GuestFault("pack.timeout", message, hint)
     if code is TrapCode.OUT_OF_FUEL:
-        mend = "Mend an endless loop, or raise fuel_per_record in the plugin.toml."
+        hint = "Correct an endless loop, or raise fuel_per_record in the plugin.toml."
         message = f"The module took more than {bounds.fuel_per_record:,} steps{where}."
-        return GuestFault("pack.out_of_fuel", message, mend)
+        return GuestFault("pack.out_of_fuel", message, hint)
     # An allocator that doubles is refused when it holds more than half.
     if bounds.held_bytes * 2 > bounds.memory_bytes:
         return out_of_memory(f"stopped{where}", bounds)
@@ -72,15 +72,15 @@ def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
         told = str(error)
     else:
         told = first_line(error) if isinstance(error, (Trap, WasmtimeError)) else f"{type(error).__name__}: {error}"
-    return GuestFault("pack.trap", f"The module stopped{where}: {told}.", "Mend it; its stderr may say more.")
+    return GuestFault("pack.trap", f"The module stopped{where}: {told}.", "Correct it; its stderr may say more.")
 
 
 def out_of_memory(what: str, bounds: Bounds) -> GuestFault:
     """The fault of a guest that has no room left."""
-    mend = "Have it hold less, or raise memory_mb in the plugin.toml."
+    hint = "Have it hold less, or raise memory_mb in the plugin.toml."
     held, most = bounds.held_bytes / MIB, bounds.memory_bytes / MIB
     return GuestFault(
-        "pack.out_of_memory", f"The module {what}: it holds {held:,.0f} MiB of the {most:,.0f} it may.", mend
+        "pack.out_of_memory", f"The module {what}: it holds {held:,.0f} MiB of the {most:,.0f} it may.", hint
     )
 
 

@@ -123,7 +123,7 @@ def _reference_values(record: Record) -> list[Any]:
         whole = _whole_list(record)
         if whole is not None:
             return [whole]
-        raise ValueError(f"the reference is {fault}; mend the reference of this record") from fault
+        raise ValueError(f"the reference is {fault}; correct the reference of this record") from fault
     return values
 
 

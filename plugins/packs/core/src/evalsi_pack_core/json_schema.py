@@ -112,8 +112,8 @@ def _prepare(schema: dict[str, Any] | bool, dialect: Any, registry: Any, pattern
         ]
         pending += [(inner, resolver.in_subresource(inner)) for inner in part.subresources()]
     if {"unevaluatedProperties", "patternProperties"} <= keywords:
-        mend = "close the objects with additionalProperties"
-        raise ParamError("schema", f"it has unevaluatedProperties beside patternProperties, which is not read; {mend}")
+        hint = "close the objects with additionalProperties"
+        raise ParamError("schema", f"it has unevaluatedProperties beside patternProperties, which is not read; {hint}")
 
 
 def _is_email(value: object) -> bool:

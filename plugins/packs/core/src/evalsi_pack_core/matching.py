@@ -152,7 +152,7 @@ def _filled_references(record: Record) -> list[str]:
     """The references that say something; raises `ValueError` where none does."""
     filled = [text for text in record.reference_texts if text and not text.isspace()]
     if not filled:
-        raise ValueError("every reference of this record is empty; mend the data")
+        raise ValueError("every reference of this record is empty; correct the data")
     return filled
 
 

@@ -89,6 +89,6 @@ def rubric_of(text: str) -> Rubric:
     if stripped in BUILT_IN:
         return BUILT_IN[stripped]
     if len(stripped.split()) < 2:
-        mend = f"Name one of {', '.join(BUILT_IN)}, or write what you grade by in several words"
-        raise ParamError("rubric", f"{text!r} is no rubric. {mend}.")
+        hint = f"Name one of {', '.join(BUILT_IN)}, or write what you grade by in several words"
+        raise ParamError("rubric", f"{text!r} is no rubric. {hint}.")
     return Rubric("own", stripped, FIELDS, ())

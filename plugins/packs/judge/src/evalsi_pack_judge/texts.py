@@ -91,7 +91,7 @@ def material(record: Record, shows: Collection[str], needs: Collection[str]) -> 
             if field in needs and not contents:
                 raise Skip(f"the {field} is empty: nothing was retrieved")
             if field in needs and not said:
-                raise ValueError(f"the {field} holds no text; mend the {field} of this record")
+                raise ValueError(f"the {field} holds no text; correct the {field} of this record")
             blocks += said
     return blocks
 

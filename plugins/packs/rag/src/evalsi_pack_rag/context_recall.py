@@ -56,7 +56,7 @@ def _statements(record: Record) -> list[list[str]]:
     record.require_shown("reference")
     found = [stated for reference in record.references if (stated := sentences(reference.as_text()))]
     if not found:
-        raise ValueError("no reference holds a letter or a digit; mend the references of this record")
+        raise ValueError("no reference holds a letter or a digit; correct the references of this record")
     return found
 
 

@@ -59,7 +59,7 @@ def chunks_of(record: Record) -> list[Chunk]:
     chunks = [Chunk(number, text) for number, text in enumerate((one.as_text() for one in context), 1)]
     said = [chunk for chunk in chunks if not is_blank(chunk.text)]
     if not said:
-        raise ValueError("no chunk of the context holds text; mend the context of this record")
+        raise ValueError("no chunk of the context holds text; correct the context of this record")
     return said
 
 
@@ -73,7 +73,7 @@ def question_of(record: Record) -> str:
     record.require_shown("input")
     question = record.input.as_text()
     if is_blank(question):
-        raise ValueError("the input holds no text; mend the input of this record")
+        raise ValueError("the input holds no text; correct the input of this record")
     return question
 
 

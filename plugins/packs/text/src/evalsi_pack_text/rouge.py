@@ -40,7 +40,7 @@ class Rouge:
                 found = self._rouge(output, expected)
                 one, two, longest = max(one, found[0]), max(two, found[1]), max(longest, found[2])
         if one < 0:
-            raise ValueError("no reference holds a word; mend the references of this record")
+            raise ValueError("no reference holds a word; correct the references of this record")
         return [
             Score(name="rouge-1", value=one),
             Score(name="rouge-2", value=two),

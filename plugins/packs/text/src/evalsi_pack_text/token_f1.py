@@ -66,7 +66,7 @@ def token_f1(record: Record) -> float:
             found = float(output == tokens and _says_something(text))
         best = max(best, found)
     if best < 0:
-        raise ValueError("no reference holds a letter or a digit; mend the references of this record")
+        raise ValueError("no reference holds a letter or a digit; correct the references of this record")
     return best
 
 
