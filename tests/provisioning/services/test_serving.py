@@ -8,9 +8,11 @@ import socket
 import stat
 import threading
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
+from evalsi_kernel.supervision import pack_log
 from tests.cli.running import BOUND_S, Done, evalsi
 from tests.provisioning.adding.third_party import added, write_pack
 from tests.provisioning.services.running import outcomes, scored, serving
@@ -99,7 +101,7 @@ def test_a_socket_that_a_killed_service_left_is_taken_over_and_one_in_use_is_not
     with serving(pack, at) as first:
         refused = evalsi("plugins", "serve", pack, "--listen", at)
         assert refused.code == 1
-        assert refused.err.startswith(f"error: {at} cannot be listened on: Address already in use")
+        assert f"error: {at} cannot be listened on: Address already in use" in refused.err
         first.end(signal.SIGKILL)
     assert Path(at.removeprefix("unix://")).exists()
     with serving(pack, at) as second:
@@ -140,3 +142,55 @@ def test_what_is_no_pack_is_told(tmp_path: Path) -> None:
     assert done.code == 1
     assert "plugin.toml" in done.err
     assert os.linesep not in done.err.strip().partition("\n")[0]
+
+
+def test_p11_the_log_has_what_the_processes_of_a_pack_print(project: Path, tmp_path: Path, at: str) -> None:
+    log = tmp_path / "service.log"
+    log.write_text("from before\n", "utf-8")
+    body = "print('saw', record.output.as_text(), file=sys.stderr, flush=True); return True"
+    with serving(write_pack(tmp_path / "style", body=body), at, "--log", log) as service:
+        attached(project, at)
+        assert outcomes(scored(project)[1]) == ["scored", "scored", "skipped"]
+        assert service.end() == 0
+    lines = log.read_text("utf-8").splitlines()
+    assert lines[0] == "from before"
+    sessions = {line.partition(": ")[0] for line in lines[1:]}
+    assert len(sessions) == 1
+    assert sessions.pop().startswith("session ")
+    assert [line.partition(": ")[2] for line in lines[1:]] == ["saw x", "saw xx"]
+    assert not any("saw" in line for line in service.lines)
+
+
+def test_p11_a_log_of_no_session_has_what_a_spare_process_printed(tmp_path: Path, at: str) -> None:
+    log = tmp_path / "service.log"
+    pack = write_pack(tmp_path / "style")
+    (module,) = (pack / "src").glob("*.py")
+    marker = tmp_path / "imported"
+    told = f"import sys, pathlib\nprint('imported', file=sys.stderr, flush=True)\npathlib.Path({str(marker)!r}).touch()"
+    module.write_text(f"{told}\n{module.read_text('utf-8')}", "utf-8")
+    with serving(pack, at, "--log", log) as service:
+        deadline = monotonic() + BOUND_S
+        while not marker.exists() and monotonic() < deadline:
+            os.sched_yield()
+        assert service.end() == 0
+    assert "no session: imported" in log.read_text("utf-8").splitlines()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_p11_a_log_that_cannot_be_written_is_refused_before_anything_starts(tmp_path: Path, at: str) -> None:
+    for path in (tmp_path, tmp_path / "none" / "service.log"):
+        done = evalsi("plugins", "serve", write_pack(tmp_path / "style"), "--listen", at, "--log", path)
+        assert done.code in (1, 2)
+        assert done.err.startswith(f"error: The log {path} cannot be written")
+
+
+def test_p11_a_full_log_begins_another_file_and_keeps_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pack_log, "MAX_BYTES", 30)
+    log = pack_log.PackLog(tmp_path / "service.log", rotates=True)
+    for number in range(7):
+        log.write(f"session {number}", ["some text"])
+    log.close()
+    assert (tmp_path / "service.log").read_text("utf-8") == "session 6: some text\n"
+    assert (tmp_path / "service.log.1").read_text("utf-8") == "session 4: some text\nsession 5: some text\n"

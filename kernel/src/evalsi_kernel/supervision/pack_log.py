@@ -1,4 +1,4 @@
-"""The log file of a run: what packs write to stderr, such as prints, logging and tracebacks.
+"""The log file of a run or a service: what packs write to stderr, such as prints, logging and tracebacks.
 
 The file is created at the first line.
 """
@@ -22,16 +22,19 @@ KEPT = 20
 
 
 class PackLog:
-    """The log of one run.
+    """The log of one run or one service.
 
     Args:
         path: of the file; lines are appended to one that exists.
         echo: gets each line too, as with `--verbose`.
+        rotates: rename a full file to PATH.1 and begin another, so that the newest lines are kept; else the first
+            ones are kept.
     """
 
-    def __init__(self, path: Path, echo: Callable[[str], None] | None = None) -> None:
+    def __init__(self, path: Path, echo: Callable[[str], None] | None = None, *, rotates: bool = False) -> None:
         self.path = path
         self._echo = echo
+        self._rotates = rotates
         self._file: IO[bytes] | None = None
         self._is_full = False
 
@@ -55,7 +58,11 @@ class PackLog:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
                 self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- as long as the run.
             self._file.write("".join(f"{line}\n" for line in told).encode("utf-8", "backslashreplace"))
-            if self._file.tell() > MAX_BYTES:
+            if self._file.tell() > MAX_BYTES and self._rotates:
+                self._file.close()
+                self._file = None
+                self.path.replace(f"{self.path}.1")
+            elif self._file.tell() > MAX_BYTES:
                 self._file.write(b"evalsi: the log is full; what follows is left out\n")
                 self._is_full = True
         except OSError:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
-from evalsi_kernel.errors import UsageError
+from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import MANIFEST, default_catalog
 from evalsi_kernel.packs.manifests import load_manifest
@@ -21,6 +21,7 @@ from evalsi_kernel.planning.launching import launch_pack, launch_unheld
 from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.supervision.launch import Launch
+from evalsi_kernel.supervision.pack_log import PackLog
 
 from .addresses import FORMS, TLS, read_address
 from .attaching import CA, CERT, FILES, GIVEN_MANIFEST, KEY, ORIGIN, SERVER_NAME
@@ -66,6 +67,9 @@ def configure(add_parser: AddParser) -> None:
         default=GRACE_S,
         help=f"how long open sessions may go on after SIGTERM (default {GRACE_S:g})",
     )
+    serving.add_argument(
+        "--log", metavar="FILE", type=Path, help="file to append what the pack's processes print to stderr to"
+    )
 
 
 def run_attach(options: argparse.Namespace, _: Toolkit) -> int:
@@ -102,7 +106,8 @@ def run_serve(options: argparse.Namespace, _: Toolkit) -> int:
         raise UsageError(f"Certificates are for tls://, and the address is {address}.", "Use tls://HOST:PORT.")
     if options.max_sessions < 1 or options.warm < 0 or options.grace < 0:
         raise UsageError("A number of sessions or processes is too small.", "--max-sessions from 1, the others from 0.")
-    launch = _launch(options.pack)
+    log = _log(options.log)
+    launch = _launch(options.pack)._replace(log=log)
     how = ServiceOptions(
         address,
         Tls(options.client_ca, options.tls_cert, options.tls_key),
@@ -115,6 +120,20 @@ def run_serve(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {"attach": run_attach, "serve": run_serve}
+
+
+def _log(path: Path | None) -> PackLog | None:
+    """Return the log of a service; its file is made at once, so that one that cannot be written is found now."""
+    if path is None:
+        return None
+    try:
+        # Prints of evaluators may show data: for this user's eyes only.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY, 0o600))
+    except OSError as error:
+        raise ConfigError(
+            f"The log {path} cannot be written: {error.strerror or error}.", "Name another file with --log."
+        ) from error
+    return PackLog(path, rotates=True)
 
 
 def _launch(word: str) -> Launch:

@@ -7,10 +7,12 @@ its start. It must not know a frame.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import ssl
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -57,7 +59,7 @@ class Serving:
     """Serves one pack until it is told to end.
 
     Args:
-        launch: of the pack.
+        launch: of the pack; its `log` gets what its processes write to stderr, with the number of the session.
         options: how.
         note: is told what happens, a line each.
     """
@@ -100,7 +102,7 @@ class Serving:
                 await self._finish(at_once)
         finally:
             for spawned in self._ready:
-                spawned.kill()
+                self._discard(spawned)
 
     async def _listen(self, stack: AsyncExitStack) -> asyncio.Server:
         address, limit = self._options.address, READ_BYTES
@@ -173,7 +175,7 @@ class Serving:
         began = monotonic()
         spawned = self._take()
         try:
-            process = await attach(spawned)
+            process = await attach(spawned, self._logging(f"session {number}"))
         except BaseException:
             spawned.kill()
             raise
@@ -194,8 +196,22 @@ class Serving:
             spawned = self._ready.pop()
             if spawned.process.poll() is None:
                 return spawned
-            spawned.kill()  # It ended while it waited.
+            self._discard(spawned)  # It ended while it waited.
         return spawn(self._launch)
+
+    def _discard(self, spawned: Spawned) -> None:
+        """End a process that had no session, and keep what it wrote to stderr."""
+        write, pipe = self._logging("no session"), spawned.process.stderr
+        if write is not None and pipe is not None:
+            os.set_blocking(pipe.fileno(), False)
+            with suppress(OSError):
+                write((pipe.read(READ_BYTES) or b"").decode("utf-8", "replace").splitlines())
+        spawned.kill()
+
+    def _logging(self, session: str) -> Callable[[Sequence[str]], None] | None:
+        """Return what appends lines to the log; None where there is no log."""
+        log = self._launch.log
+        return None if log is None else partial(log.write, session)
 
     def _warm_up(self) -> None:
         """Have as many processes ready as there should be."""
