@@ -140,7 +140,7 @@ def test_a_spreadsheet_named_csv_is_named(qa: Path) -> None:
     told, remedy, _ = fault_of(qa)
 
     assert "a zip archive or a spreadsheet" in told
-    assert "export it as CSV" in remedy
+    assert "in .xlsx" in remedy
 
 
 def test_a_chunk_holds_about_sixty_four_kilobytes(qa: Path) -> None:

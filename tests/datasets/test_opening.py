@@ -165,13 +165,13 @@ def run_python(code: str, *arguments: str, cwd: Path | None = None) -> subproces
 
 
 def test_a_name_that_says_no_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    path = tmp_path / "qa.xlsx"
+    path = tmp_path / "qa.xls"
     path.touch()
 
     with pytest.raises(DatasetError, match=r"does not say what it holds") as caught:
         opened(f"file://{path}")
 
-    assert ".jsonl, .ndjson, .json, .csv, .tsv, .parquet" in caught.value.hint
+    assert ".jsonl, .ndjson, .json, .csv, .tsv, .xlsx, .parquet" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["pipe.jsonl", "pipe"])
@@ -306,7 +306,7 @@ def test_a_closed_standard_input_is_not_what_was_opened_in_its_place() -> None:
     assert "standard input is closed, so there is no data in it." in done.stderr
 
 
-LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "pyarrow", "datasets", "urllib.parse"}
+LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "openpyxl", "pyarrow", "datasets", "urllib.parse"}
 
 
 @pytest.mark.parametrize(
@@ -317,6 +317,7 @@ LIBRARIES = {"csv", "msgspec", "backports.zstd", "gzip", "pyarrow", "datasets", 
         ("x.json", set()),
         ("x.csv", {"csv"}),
         ("x.csv.zst", {"csv"}),
+        ("x.xlsx", set()),
         ("x.parquet", set()),
     ],
 )

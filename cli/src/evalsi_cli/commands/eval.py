@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--data",
         required=True,
         metavar="PATH",
-        help="JSONL, JSON, CSV, TSV or Parquet (also .gz, .zst), hf://…, - for stdin",
+        help="JSONL, JSON, CSV, TSV, Excel or Parquet (also .gz, .zst), hf://…, - for stdin",
     )
     evaluators = add(
         "--evaluators",

@@ -15,7 +15,9 @@ class Source(Protocol):
     """Rows in order, from wherever they are.
 
     A source may have a method `expected(rows: int) -> int | None`: how many rows there will be in all, as far as that
-    is known or can be estimated after so many; the line of progress shows it.
+    is known or can be estimated after so many; the line of progress shows it. It may have a method
+    `notes() -> list[tuple[str, str]]`: what it left out of the rows so far, each a sentence and a hint. Where its
+    attribute `cells_are_text` is true, a text that holds JSON is read for the fields that hold lists or objects.
     """
 
     @property

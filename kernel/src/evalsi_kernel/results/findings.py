@@ -34,6 +34,8 @@ def findings(tallies: Sequence[Tally], intake: Intake, records: int) -> list[Fin
     found = [*_missing_columns(intake), *_of_tallies(tallies, intake, records), *_of_metrics(tallies, records)]
     found += _shadowed(intake, records)
     found += _lists_kept(intake, records)
+    notes = getattr(intake.source, "notes", None)
+    found += [Finding("notice", *note) for note in (notes() if notes is not None else ())]
     return sorted(found, key=lambda finding: finding.severity != "problem")
 
 
@@ -109,7 +111,7 @@ def _shadowed(intake: Intake, records: int) -> Iterator[Finding]:
 
 
 def _lists_kept(intake: Intake, records: int) -> Iterator[Finding]:
-    """Cells of CSV that hold a JSON list and stay text."""
+    """Cells of a table that hold a JSON list and stay text."""
     for field, count in intake.lists_kept.items():
         yield Finding(
             "notice",

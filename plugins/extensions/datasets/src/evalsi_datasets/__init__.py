@@ -1,1 +1,1 @@
-"""Dataset readers for Evals.si: JSONL, JSON, CSV, TSV, Parquet, compressed files, standard input and hf://."""
+"""Dataset readers for Evals.si: JSONL, JSON, CSV, TSV, Excel, Parquet, compressed files, standard input and hf://."""

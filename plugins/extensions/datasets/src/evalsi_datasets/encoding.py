@@ -16,7 +16,11 @@ _BEGINNINGS = {
     b"\x1f\x8b": ("a gzip archive", "Add .gz to its name; decompress a stream before it is read."),
     b"\x28\xb5\x2f\xfd": ("a zstd archive", "Add .zst to its name; decompress a stream before it is read."),
     b"PAR1": ("a Parquet file", "End its name in .parquet."),
-    b"PK\x03\x04": ("a zip archive or a spreadsheet", "Unpack it, or export it as CSV."),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", "End the name of an Excel workbook in .xlsx; unpack an archive."),
+    b"\xd0\xcf\x11\xe0": (
+        "an Excel 97 workbook, or an encrypted one",
+        "Save it as .xlsx without a password, or as CSV.",
+    ),
 }
 
 

@@ -1,22 +1,18 @@
-"""Owns Parquet, read in batches with pyarrow; archives and pipes are unpacked to a temporary file first.
-
-The JSON form of a value belongs to `plain_values`.
-"""
+"""Parquet, read in batches with pyarrow."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.records.sources import Row
 
 from .extras import require
 from .file_bytes import FileBytes
-from .file_source import CHUNK_ROWS, FileSource
+from .file_source import CHUNK_ROWS
 from .plain_values import NoJsonFormError, plain
+from .random_access import RandomAccessSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,14 +23,12 @@ BATCH_BYTES = 1024 * 1024
 _UNREADABLE = (ValueError, KeyError, OverflowError)
 
 
-class ParquetRows(FileSource):
+class ParquetRows(RandomAccessSource):
     """Rows of a .parquet file.
 
     Raises:
         DatasetError: `dataset.missing_extra`; pyarrow is not installed.
     """
-
-    unit = "row"
 
     def __init__(self, data: FileBytes) -> None:
         super().__init__(data)
@@ -44,13 +38,6 @@ class ParquetRows(FileSource):
     def expected(self, rows: int) -> int | None:
         """Return how many rows the file says that it has."""
         return self._count
-
-    def sha256(self) -> str | None:
-        """Of the whole file, however many of its rows were read; of an archive or a pipe only once it was unpacked."""
-        if self._is_seekable():
-            for _ in self._data.blocks():
-                pass
-        return self._data.sha256()
 
     def chunks(self) -> Iterator[list[tuple[int, Row]]]:
         """The rows.
@@ -114,21 +101,6 @@ class ParquetRows(FileSource):
                     f'{self.name}: column "{field.name}" holds bytes ({field.type}), which JSON cannot carry.',
                     "Leave the column out, or write it as text.",
                 )
-
-    def _is_seekable(self) -> bool:
-        return self._data.is_plain_file and not self._data.compression
-
-    @contextmanager
-    def _file(self) -> Iterator[IO[bytes]]:
-        if self._is_seekable():
-            with open(self._data.path, "rb") as file:
-                yield file
-            return
-        with tempfile.TemporaryFile() as file:
-            for block in self._data.blocks():
-                file.write(block)
-            file.seek(0)
-            yield file
 
 
 def _size(metadata: Any) -> tuple[int, int]:

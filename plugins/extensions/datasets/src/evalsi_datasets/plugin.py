@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .file_bytes import FileBytes
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 
 
 @hookimpl
@@ -98,6 +98,10 @@ def _reader(data: FileBytes, suffix: str) -> Source:
         from .delimited import Delimited
 
         return Delimited(data, "," if suffix == ".csv" else "\t")
+    if suffix == ".xlsx":
+        from .excel import ExcelRows
+
+        return ExcelRows(data)
     if suffix == ".parquet":
         from .parquet import ParquetRows
 
