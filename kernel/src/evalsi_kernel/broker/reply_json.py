@@ -49,7 +49,9 @@ def strict_json(text: str) -> Any:
     except RecursionError:
         raise NoJson("it is nested too deep") from None
     except json.JSONDecodeError as error:
-        raise NoJson(f"it is not JSON: {error.msg} at character {error.pos + 1:,}") from None
+        # Some of these messages end in "at" themselves.
+        fault = error.msg.removesuffix(" at")
+        raise NoJson(f"it is not JSON: {fault} at character {error.pos + 1:,}") from None
     except NoJson:
         raise
     except ValueError:
