@@ -80,7 +80,7 @@ def test_a_results_file_in_any_layout_reads_the_same(tmp_path: Path, text: str) 
     assert base.slices == {("tier", "gold"): {"a": Mean(0.25, 3, 1, 2, "a")}}
     assert base.values == {"a": {"r1": (1.0, 0.0), "r2": (0.25,)}}
     assert base.dataset == ("00", 3)
-    assert base.evaluators == {"a": ("core/a@1", {"x": 1})}
+    assert (base.evaluators["a"]["ref"], base.evaluators["a"]["params"]) == ("core/a@1", {"x": 1})
     assert (base.judge, base.level) == ({"primary": {"model": "m"}}, 0.9)
 
 

@@ -43,18 +43,42 @@ def test_where_less_is_better_a_rise_is_the_drop() -> None:
         ({"dataset": ("11", 10), "asked": 2}, {}, "on other data (10 records, and so here, but their texts differ)"),
         ({"dataset": ("11", 10), "asked": None}, {"asked": None}, "on other data (10 records, and so here, but"),
         ({"dataset": ("00", 9)}, {}, "on other data (9 records, here 10)"),
-        ({"ref": "core/a@2"}, {}, "by core/a@2, and this run by core/a@1"),
-        ({"params": {"x": 1}}, {"params": {"x": 2}}, "with other params"),
+        ({"ref": "core/a@2"}, {}, "the evaluator changed from core/a@2 to core/a@1"),
+        ({"params": {"x": 1}}, {"params": {"x": 2}}, "the params of the evaluator changed"),
+        (
+            {"entry": {"prompts": ["p", "q"]}},
+            {"entry": {"prompts": ["p", "r"]}},
+            "the prompts of the evaluator changed",
+        ),
+        ({"entry": {"sha256": "aa"}}, {"entry": {"sha256": "bb"}}, "the file of the evaluator changed"),
         ({"errors": 1}, {}, "scored with 1 errors"),
         ({"skipped": 11}, {}, "skipped 11"),
     ],
 )
-def test_an_unsound_comparison_is_undecided_and_says_why(base: dict[str, Any], here: dict[str, Any], why: str) -> None:
+def test_j6_an_unsound_comparison_is_undecided_and_says_why(
+    base: dict[str, Any], here: dict[str, Any], why: str
+) -> None:
     spec = gate(baseline="main.json", max_drop=0.5)
     found = judged(spec, numbers(0.9), base=side({"a": (0.9, 10)}, **base), this_run=side(**here))
 
     assert found.verdict == "undecided"
     assert why in found.reason
+
+
+@pytest.mark.parametrize(
+    ("base", "here"),
+    [
+        ({"prompts": ["p"]}, {"prompts": ["p", "q"]}),
+        ({"prompts": []}, {"prompts": ["p"]}),
+        ({}, {"prompts": ["p"], "sha256": "aa"}),
+        ({"sha256": "aa"}, {"sha256": "aa"}),
+    ],
+)
+def test_j6_what_may_be_the_same_measure_is_compared(base: dict[str, Any], here: dict[str, Any]) -> None:
+    spec = gate(baseline="main.json", max_drop=0.5)
+    found = judged(spec, numbers(0.9), base=side({"a": (0.9, 10)}, entry=base), this_run=side(entry=here))
+
+    assert found.verdict == "pass"
 
 
 def test_data_that_differ_in_answers_alone_are_compared_and_the_reason_says_so() -> None:
@@ -88,7 +112,7 @@ def test_another_judge_matters_to_what_a_judge_scores_alone() -> None:
 
     assert judged(spec, numbers(0.9), base=base, this_run=here).verdict == "pass"
     found = judged(spec, numbers(0.9, judge=bill), base=base, this_run=here)
-    assert (found.verdict, "another judge" in found.reason) == ("undecided", True)
+    assert (found.verdict, "the judge changed" in found.reason) == ("undecided", True)
 
 
 def test_a_baseline_without_a_scored_record_is_undecided() -> None:

@@ -31,7 +31,7 @@ def measured(name: str, values: Values) -> Measured:
         {metric: {f"r{at}": (value,) for at, value in enumerate(of)} for metric, of in values.items()},
         ("00", records),
         1,
-        {metric: (f"core/{metric}@1", {}) for metric in values},
+        {metric: {"name": metric, "ref": f"core/{metric}@1", "params": {}} for metric in values},
         None,
         0.95,
     )

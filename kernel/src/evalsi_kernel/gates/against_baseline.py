@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsi_kernel.gates.baseline import Baseline, Mean, Measured, PairedDifference
 from evalsi_kernel.gates.bounds import rounding, told
+from evalsi_kernel.gates.comparability import incomparable
 from evalsi_kernel.gates.shares import error_rate_of, skip_rate_of
 from evalsi_kernel.scores.holm import holm
 from evalsi_kernel.scores.summaries import Summary
@@ -181,15 +182,9 @@ def _other_make(summary: Summary, there: Mean, base: Measured, cand: Measured) -
     if base_records != records_here or (_is_other(base_hash, hash_here) and not asks_the_same):
         here = f"here {records_here}" if base_records != records_here else "and so here, but their texts differ"
         return f"{base.name} was scored on other data ({base_records} records, {here}): make a new one."
-    base_ref, base_params = base.evaluators.get(there.evaluator, (None, None))
-    ref_here, params_here = cand.evaluators.get(summary.evaluator, (None, None))
-    if base_ref != ref_here:
-        return f"{base.name} was scored by {base_ref}, and this run by {ref_here}: make a new baseline."
-    if base_params != params_here:
-        return f"{base.name} was scored by {base_ref} with other params: make a new baseline."
-    if summary.judge is not None and base.judge != cand.judge:
-        return f"{base.name} was scored with another judge, or another setting of it: make a new baseline."
-    return None
+    before, after = base.evaluators.get(there.evaluator), cand.evaluators.get(summary.evaluator)
+    change = incomparable(before, after, None if summary.judge is None else (base.judge, cand.judge))
+    return f"The run is not comparable with {base.name}: {change}. Make a new baseline." if change else None
 
 
 def _is_other(base_hash: str | None, hash_here: str | None) -> bool:

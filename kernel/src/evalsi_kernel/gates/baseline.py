@@ -38,7 +38,7 @@ class Measured(NamedTuple):
         values: metric → values by record, of those metrics for which pairs are needed.
         dataset: hash and number of the records, as (sha256, records).
         asked: the sum of `mark_of` all records: what was asked, whatever was answered; None where nobody looked.
-        evaluators: instance → what scored: its ref with the version, and its params.
+        evaluators: instance → its entry in the manifest.
         judge: the models by their roles, None where there were none.
         level: confidence level of the run's intervals.
         clusters: record → its cluster, where the run's records come in clusters.
@@ -50,7 +50,7 @@ class Measured(NamedTuple):
     values: Mapping[str, RecordValues]
     dataset: tuple[Any, Any]
     asked: int | None
-    evaluators: Mapping[str, tuple[Any, Any]]
+    evaluators: Mapping[str, Mapping[str, Any]]
     judge: Any
     level: float
     clusters: Mapping[str, str] = {}
@@ -150,7 +150,7 @@ def side(
         values,
         (dataset["sha256"], dataset["records"]),
         asked and asked // manifest.get("trials", 1),
-        {one["name"]: (one["ref"], one["params"]) for one in manifest["evaluators"]},
+        {one["name"]: one for one in manifest["evaluators"]},
         judge and judge["roles"],
         manifest["summary"]["confidence_level"],
         clusters or {},
