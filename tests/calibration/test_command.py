@@ -96,7 +96,7 @@ def test_the_record_knows_judge_evaluator_params_prompt_and_data(labelled: Path,
     assert (found["judge"]["provider"], found["judge"]["model"], found["judge"]["effort"]) == (
         "openai-compatible", MODEL, "low"
     )  # fmt: skip
-    assert found["evaluator"]["ref"] == "judge/llm-judge@2"
+    assert found["evaluator"]["ref"] == "judge/llm-judge@3"
     assert found["evaluator"]["params"] == {"rubric": "correctness", "scale": [1, 5]}
     assert [len(prompt) for prompt in found["prompts"]] == [64]
     assert (found["n"], found["left_out"]["no_label"], len(found["dataset"]["sha256"])) == (7, 1, 64)

@@ -52,8 +52,18 @@ WAYS_TO_FAIL: dict[str, tuple[Callable[[Record], Any], str]] = {
     "two verdicts": (lambda record: Score(value=0.5, passed=True), "error"),
     "no verdict": (lambda record: Score(explanation="hm"), "error"),
     "an object": (lambda record: object(), "error"),
-    "one good, one NaN": (lambda record: [Score(value=1.0), Score(name="b", value=float("nan"))], "error"),
+    "two NaN": (lambda record: [Score(value=float("nan")), Score(name="b", value=float("nan"))], "error"),
 }
+
+
+def test_of_two_scores_the_one_that_is_nan_is_an_error_and_the_other_is_kept() -> None:
+    def metric(record: Record) -> Any:
+        return [Score(value=1.0), Score(name="b", value=float("nan"))]
+
+    result = evalsi.evaluate([{"output": "x"}], [{"ref": metric, "name": "metric"}], quiet=True)
+    kept, failed = result["metric"], result["b"]
+    assert (kept.n, kept.mean, kept.errors) == (1, 1.0, 0)
+    assert (failed.n, failed.mean, failed.errors) == (0, None, 1)
 
 
 @pytest.mark.parametrize("way", WAYS_TO_FAIL)

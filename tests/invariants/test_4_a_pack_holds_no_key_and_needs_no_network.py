@@ -21,7 +21,7 @@ BUILT_IN = "exact-match,contains,fuzzy-match,numeric-match,length,latency,bleu,c
 
 
 def test_of_its_callers_variables_a_pack_sees_only_those_that_hold_no_secret(tmp_path: Path) -> None:
-    allowed = {*PASSED_THROUGH, "TMPDIR", "PYTHONHASHSEED", "LC_CTYPE"}
+    allowed = {*PASSED_THROUGH, "TMPDIR", "PYTHONHASHSEED", "LC_CTYPE", "EVALSI_STARTED_BY", "EVALSI_PROGRESS_FD"}
     write_pack(tmp_path, "acme/spy", "blind", f"return set(os.environ) <= {allowed!r}")
     secrets = {
         "OPENAI_API_KEY": "s",

@@ -236,7 +236,7 @@ def test_a_server_without_batches_is_told_before_any_work(provider: str) -> None
         with pytest.raises(ConfigError, match="There are no batches") as caught:
             run(server, rows(*FIVE), provider)
         assert len(server.requests) == 1
-    assert caught.value.hint == "Leave out --judge-batch."
+    assert caught.value.hint == "Leave out batch."
 
 
 def test_a_connector_without_batches_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

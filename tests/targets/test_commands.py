@@ -87,7 +87,7 @@ def test_it_gets_the_variables_that_are_named_and_no_other(tmp_path: Path, monke
     seen = output_of("command", tmp_path, command="env", env={"MODE": "fast"}, env_from=["WANTED"]).splitlines()
     names = {line.partition("=")[0] for line in seen}
     assert {"MODE", "WANTED", "PATH"} <= names
-    assert names <= {"MODE", "WANTED", "PATH", "HOME", "LANG", "TMPDIR", "EVALSI_TARGET_OF"}
+    assert names <= {"MODE", "WANTED", "PATH", "HOME", "LANG", "TMPDIR", "EVALSI_TARGET_OF", "EVALSI_STARTED_BY"}
 
 
 def test_what_is_missing_is_told_before_anything_is_asked(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from evalsi_kernel.errors import CacheError
@@ -39,6 +40,15 @@ def default_cache_path() -> Path:
     return cache_dir() / "judge" / "replies.sqlite"
 
 
+def _create_private(path: Path) -> None:
+    """Create the file for its owner alone, if there is none; SQLite gives its side files the same mode.
+
+    A file that exists is not even opened: closing it would release the locks that this process holds on it.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
 def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> sqlite3.Connection:
     """A connection in which each statement is a transaction of its own, unless one is begun.
 
@@ -54,8 +64,7 @@ def connect(path: Path, *, wait_s: float = WAIT_S, may_create: bool = True) -> s
     try:
         if may_create:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Its folder may have been there before, for all to read; SQLite gives its other files the same mode.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _create_private(path)
         where = f"{path.absolute().as_uri()}?mode={'rwc' if may_create else 'rw'}"
         connection = sqlite3.connect(where, uri=True, timeout=wait_s, isolation_level=None, check_same_thread=False)
     except (sqlite3.Error, OSError) as error:

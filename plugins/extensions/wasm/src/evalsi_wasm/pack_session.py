@@ -121,7 +121,7 @@ class PackSession:
         # What is held back goes before the answer.
         for job in self._jobs:
             job.flush()
-        return {"running": self._calls.running()}
+        return {"running": [*self._calls.running(), *(record for job in self._jobs for record in job.asking())]}
 
     async def _describe(self, request: RequestReceived) -> dict[str, Any]:
         named = {"name": self._served.name, "version": self._served.version}

@@ -71,6 +71,7 @@ class Job:
         takes_durations: bool = False,
     ) -> None:
         self.counts: Counter[str] = Counter()
+        self._asking: set[int] = set()
         self._held: deque[tuple[Sequence[int], Sequence[list[Any]]]] = deque()
         self._ways = ways
         self._about = about
@@ -131,6 +132,13 @@ class Job:
         while self._held:
             self._tell(*self._held.popleft())
 
+    def asking(self) -> list[dict[str, int]]:
+        """Return the records that wait for replies, as `ping` reports them: no time of the module passes meanwhile."""
+        return [
+            {"request": self._request, "index": place, "session": self._session, "ms": 0}
+            for place in sorted(self._asking)
+        ]
+
     async def _judge(self, places: list[int]) -> None:
         """Each record waits for its own replies only."""
         in_flight = asyncio.Semaphore(self._opened.concurrency)
@@ -151,10 +159,13 @@ class Job:
             return plan
         requests = payload["requests"]
         body = {"session": self._session, "record": self._records[place].get("id", ""), "requests": requests}
+        self._asking.add(place)
         try:
             replies = (await self._ways.ask("judge.ask", body)).get("replies")
         except Refused as refused:
             return failed(refused.error)
+        finally:
+            self._asking.discard(place)
         if not isinstance(replies, list) or len(replies) != len(requests):
             message = f"{len(requests)} questions did not get {len(requests)} replies."
             return failed(WireError("protocol.body", message, "", "kernel"))
