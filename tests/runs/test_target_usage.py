@@ -25,7 +25,7 @@ def test_g1_replies_that_are_incomplete_are_counted() -> None:
     for finish in ("length", "max_tokens", "refusal", "content_filter", "stop", None):
         usage.add({"calls": 1, "output": "x", **({"metadata": {"finish": finish}} if finish else {})})
     usage.add({"calls": 1, "error": {"code": "target.output"}})
-    assert (usage.answers, usage.truncated, usage.filtered) == (6, 2, 2)
+    assert (usage.replies, usage.truncated, usage.filtered) == (6, 2, 2)
 
 
 @pytest.mark.parametrize(("truncated", "filtered", "count"), [(0, 0, 0), (2, 0, 1), (0, 1, 1), (1, 1, 2)])

@@ -78,9 +78,10 @@ class Service:
     async def responses(self, http: web.Request) -> web.Response:
         """What a test has put there; what was sent is noted."""
         self.seen.append({"authorization": http.headers.get("Authorization"), "body": await http.json()})
-        if isinstance(self.response, str):
-            return web.Response(text=self.response, content_type="text/event-stream")
-        return web.json_response(self.response)
+        response = self.response(self.seen[-1]["body"]) if callable(self.response) else self.response
+        if isinstance(response, str):
+            return web.Response(text=response, content_type="text/event-stream")
+        return web.json_response(response)
 
     async def stream(self, http: web.Request) -> web.Response:
         """The text that a test has put there, as what the query says."""

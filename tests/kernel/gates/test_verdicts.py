@@ -374,3 +374,26 @@ def test_g3_counts_do_not_rest_on_the_coverage_of_the_mean() -> None:
     assert judged(gate(stat="errors", max=20), summary).verdict == "pass"
     assert judged(gate(stat="skipped", max=39), summary).verdict == "fail"
     assert judged(gate(min=0.1), summary).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("keys", "counts", "verdict"),
+    [
+        ({"stat": "truncated", "max": 0}, {"truncated": 0}, "pass"),
+        ({"stat": "truncated", "max": 0}, {"truncated": 1}, "fail"),
+        ({"stat": "filtered", "max": 1}, {"filtered": 1, "errors": 4}, "pass"),
+        ({"stat": "truncated", "max": 2}, {"truncated": 2, "cancelled": 1}, "undecided"),
+        ({"stat": "truncated", "max": 1}, {"truncated": 2, "cancelled": 1}, "fail"),
+        ({"stat": "truncated", "max": 0}, {}, "undecided"),
+    ],
+)
+def test_g1_incomplete_replies_are_gated_as_counts(keys: dict[str, Any], counts: dict[str, int], verdict: str) -> None:
+    assert judged(gate(**keys), passes(3, 5, **counts)).verdict == verdict
+    summary = Summary("a", "a", "pass", errors=5)._replace(**counts)
+    assert judged(gate(**keys), summary).verdict == verdict
+
+
+def test_g1_a_metric_of_the_whole_data_does_not_hide_replies_that_are_still_to_come() -> None:
+    of_records = passes(2, 3, metric="b", truncated=0, cancelled=3)
+    found = judged(gate(stat="truncated", max=2), passes(1, 1, truncated=0), of_records)
+    assert found.verdict == "undecided"

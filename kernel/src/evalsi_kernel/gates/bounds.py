@@ -18,10 +18,13 @@ STAT_WORDS = {
     "n": "number of scored {noun}",
     "errors": "number of errors",
     "skipped": "number of skipped {noun}",
+    "truncated": "number of replies that were cut off",
+    "filtered": "number of replies that were refused or stopped by a content filter",
     "error_rate": "error rate",
     "skip_rate": "skip rate",
 }
 OF_THE_MEAN = ("mean", "lower", "upper")
+OF_REPLIES = ("truncated", "filtered")
 
 
 class Reach(NamedTuple):
@@ -43,8 +46,8 @@ def value_of(stat: str, summary: Summary) -> float | None:
         return error_rate_of(summary.n, summary.errors)
     if stat == "skip_rate":
         return skip_rate_of(summary.n, summary.errors, summary.skipped)
-    count: int = getattr(summary, stat)
-    return float(count)
+    count: int | None = getattr(summary, stat)
+    return None if count is None else float(count)
 
 
 def reach_of(stat: str, summary: Summary, unknown: int, values: tuple[float, float] | None) -> Reach | None:
@@ -69,7 +72,7 @@ def reach_of(stat: str, summary: Summary, unknown: int, values: tuple[float, flo
             return None
         n = summary.n + unknown
         return Reach(*((value * summary.n + one * unknown) / n for one in values))
-    if stat in ("n", "errors", "skipped"):
+    if stat in ("n", "errors", "skipped", *OF_REPLIES):
         return Reach(value, value + unknown)
     if stat == "error_rate":
         n, errors = summary.n, summary.errors

@@ -13,7 +13,7 @@ from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.checking.toml_tables import FilledLine, Misfit, Table
 from evalsi_kernel.checking.value_schema import shown
 
-Stat = Literal["mean", "lower", "upper", "n", "errors", "skipped", "error_rate", "skip_rate"]
+Stat = Literal["mean", "lower", "upper", "n", "errors", "skipped", "truncated", "filtered", "error_rate", "skip_rate"]
 STATS: tuple[str, ...] = get_args(Stat)
 _WrittenStat = Stat | Annotated[str, Field(pattern="^GATE_STAT_[A-Z_]+$")]
 _WrittenSlice = FilledLine | dict[str, str | float | bool] | None
@@ -62,7 +62,8 @@ class GateSpec(Table):
     max: float | None = Field(default=None, allow_inf_nan=False, description="the most that the statistic may be")
     stat: Annotated[Stat, BeforeValidator(_stat, json_schema_input_type=_WrittenStat)] = Field(
         default="mean",
-        description="mean, lower or upper (ends of its interval), n, errors, skipped, error_rate or skip_rate",
+        description="mean, lower or upper (ends of its interval), a rate, or a count; truncated and filtered count "
+        "replies of the target",
     )
     when: FilledLine | None = Field(
         default=None, description="CEL over name, project, labels, trials, target, dataset and source"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.gates.against_baseline import Family, compared, family_of
 from evalsi_kernel.gates.baseline import Baseline, Measured
-from evalsi_kernel.gates.bounds import OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
+from evalsi_kernel.gates.bounds import OF_REPLIES, OF_THE_MEAN, STAT_WORDS, Reach, asked, held, reach_of, told, value_of
 from evalsi_kernel.gates.conditions import SOURCE_KEYS, Condition, ConditionError
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts
@@ -242,6 +242,9 @@ class _Judging:
         if decision is not None and held(Reach(value, value), gate.min, gate.max) == decision.verdict:
             return decision.verdict, f"{self._number(value)}; {_decision_told(decision)}"
         unfinished = max(summary.cancelled, self._trials.cancelled if self._trials else 0)
+        if gate.stat in OF_REPLIES:
+            # Any metric tells how many replies are still to come; one of the whole data has one outcome alone.
+            unfinished = max(one.cancelled for one in self._known.values() if one is not None)
         if unfinished:
             return self._unfinished(summary, value, unfinished)
         if gate.min is None and gate.max is None:
@@ -299,6 +302,8 @@ class _Judging:
     def _undefined(self, summary: Summary) -> str:
         if self._gate.stat == "mean":
             return "The mean is beyond the largest number that can be held."
+        if self._gate.stat in OF_REPLIES:
+            return f"The {self._words} is unknown: no target was asked."
         why = "there is one score alone" if summary.n < 2 else "the scores have no spread, or a method gave none"
         return f"The {self._words} is undefined: {why}."
 

@@ -16,7 +16,7 @@ from evalsi_kernel.broker.ledger import Entry, Ledger
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Chunk, Outcome
 from evalsi_kernel.runs.items import Items
-from evalsi_kernel.runs.manifest import TargetUsage
+from evalsi_kernel.runs.manifest import ReplyEnd, TargetUsage, reply_end
 from evalsi_kernel.runs.progress import Progress
 from evalsi_protocol.frames import Packed
 
@@ -36,8 +36,8 @@ def entries_of(scored: Mapping[str, Any]) -> Iterator[tuple[int, Entry]]:
 
 def folded(
     progress: Progress, items: Items, instances: Sequence[Instance], *, broker: Broker | None, usage: TargetUsage
-) -> Iterator[tuple[Chunk, list[dict[str, Any]]]]:
-    """The items of a run in order, a few hundred at a time, as an evaluation's answered chunks, and their records.
+) -> Iterator[tuple[Chunk, list[dict[str, Any]], list[ReplyEnd | None]]]:
+    """Yield the items of a run in order, a few hundred at a time: answered chunks, records, and how replies ended.
 
     The ledger of the broker is begun anew, and booked with what the log says; `usage` gets what the target took.
     """
@@ -77,7 +77,7 @@ def folded(
             for scored, record_id in zip(bodies, ids, strict=True):
                 for session, entry in entries_of(scored or {}):
                     broker.ledger.book(session, record_id, entry)
-        yield chunk, given
+        yield chunk, given, [reply_end(answer or {}) for answer in answers]
 
 
 def _outcomes(

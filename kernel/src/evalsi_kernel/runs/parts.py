@@ -5,6 +5,7 @@ It must not know where chunks come from, nor what a gate asks of the numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from evalsi_kernel.gates.spec import slice_value
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.records.chunks import Chunk, Outcome
+from evalsi_kernel.runs.manifest import ReplyEnd
 from evalsi_kernel.runs.values import numbers_of
 from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import UNANSWERED, Tally
@@ -92,10 +94,11 @@ class Slices:
         self._keys = keys
         self._make = make_tallies
         self._tallies: dict[tuple[str, str], list[Tally]] = {}
+        self._ends: dict[tuple[str, str], Counter[ReplyEnd | None]] = {}
         self.overflown: set[str] = set()
 
-    def add(self, chunk: Chunk, records: Sequence[Mapping[str, Any]]) -> None:
-        """Take in a chunk whose outcomes are tallied."""
+    def add(self, chunk: Chunk, records: Sequence[Mapping[str, Any]], ends: Sequence[ReplyEnd | None]) -> None:
+        """Take in a chunk whose outcomes are tallied, its records, and how the target's reply to each ended."""
         for key in self._keys:
             places: dict[str, list[int]] = {}
             for index, record in enumerate(records):
@@ -104,6 +107,9 @@ class Slices:
                     places.setdefault(value, []).append(index)
             for value, indices in places.items():
                 self._add(key, value, chunk, indices)
+                if (key, value) in self._tallies:
+                    counts = self._ends.setdefault((key, value), Counter())
+                    counts.update(ends[index] for index in indices)
 
     def _add(self, key: str, value: str, chunk: Chunk, indices: Sequence[int]) -> None:
         tallies = self._tallies.get((key, value))
@@ -120,7 +126,11 @@ class Slices:
     def summaries(self) -> dict[tuple[str, str], list[Summary]]:
         """By key and value, in the order of their names."""
         return {
-            named: [summary for tally in tallies for summary in tally.told(tally.summaries(None))]
+            named: [
+                summary._replace(truncated=self._ends[named]["truncated"], filtered=self._ends[named]["filtered"])
+                for tally in tallies
+                for summary in tally.told(tally.summaries(None))
+            ]
             for named, tallies in sorted(self._tallies.items())
         }
 

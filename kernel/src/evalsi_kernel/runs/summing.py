@@ -82,10 +82,11 @@ class Summing:
 
     def fold(self, progress: Progress, items: Items, scores: RunScores, broker: Broker | None) -> None:
         """Take in every item, in order."""
-        for chunk, given in folded(progress, items, self._prepared.plan.instances, broker=broker, usage=self._usage):
+        instances = self._prepared.plan.instances
+        for chunk, given, ends in folded(progress, items, instances, broker=broker, usage=self._usage):
             # The tallies of the whole come first: what cannot stand turns into an error in the column itself.
             scores.take(chunk)
-            self._slices.add(chunk, given)
+            self._slices.add(chunk, given, ends)
             clusters = chunk.clusters if self._prepared.spec.summary.cluster_by is not None else None
             self._trials.add(chunk, clusters)
             self._paired.add(chunk, clusters)
@@ -119,13 +120,17 @@ class Summing:
         return evaluation._replace(summaries=summaries, manifest=manifest, findings=findings, more=more)
 
     def _with_trials(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
-        by_metric = self._trials.summaries()
-        return tuple(one for summary in summaries for one in (summary, *by_metric.get(summary.metric, ())))
+        by_metric, usage = self._trials.summaries(), self._usage
+        return tuple(
+            one._replace(truncated=usage.truncated, filtered=usage.filtered)
+            for summary in summaries
+            for one in (summary, *by_metric.get(summary.metric, ()))
+        )
 
     def _warnings(self, manifest: Mapping[str, Any]) -> list[Finding]:
         warnings = (*self._prepared.gates.warnings, *self._warnings_of_extensions(manifest))
         told = [Finding("notice", warning) for warning in warnings]
-        told += cut_off_findings("the target", self._usage.answers, self._usage.truncated, self._usage.filtered, TARGET)
+        told += cut_off_findings("the target", self._usage.replies, self._usage.truncated, self._usage.filtered, TARGET)
         told += [Finding("notice", sentence, OVERSHOOT) for sentence in self._overshoots]
         for key in sorted(self._slices.overflown):
             message = f"{key!r} has more than {MOST_SLICES:,} values; the first {MOST_SLICES:,} are summed up apart."

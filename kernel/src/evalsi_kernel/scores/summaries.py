@@ -37,6 +37,8 @@ class Summary(NamedTuple):
         higher_is_better: the declared direction; None where neither is better.
         clusters: number of clusters; None where records count one by one.
         judge: what the evaluator's questions to a model took; None where it asks none.
+        truncated: replies of the run's target that were cut off, over the same records; None without a target.
+        filtered: replies of the run's target that the model or a content filter refused; None without a target.
     """
 
     metric: str
@@ -54,11 +56,14 @@ class Summary(NamedTuple):
     higher_is_better: bool | None = None
     clusters: int | None = None
     judge: Bill | None = None
+    truncated: int | None = None
+    filtered: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes under their own names, as JSON values; `ci` as {low, high, level, method}."""
+        """Return all attributes as JSON values, without the counts of replies where there is no target."""
+        left_out = {name for name in ("truncated", "filtered") if getattr(self, name) is None}
         return {
-            **self._asdict(),
+            **{name: value for name, value in self._asdict().items() if name not in left_out},
             "ci": self.ci and self.ci._asdict(),
             "labels": dict(self.labels),
             "judge": self.judge and self.judge._asdict(),

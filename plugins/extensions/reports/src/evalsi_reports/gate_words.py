@@ -19,11 +19,13 @@ _STATS = {
     "n": "scored records",
     "errors": "errors",
     "skipped": "skipped records",
+    "truncated": "replies cut off",
+    "filtered": "replies refused or filtered",
     "error_rate": "share of errors",
     "skip_rate": "share of skips",
 }
 GATE_WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "not applicable": "not applicable"}
-_COUNTS = {"n", "errors", "skipped"}
+_COUNTS = {"n", "errors", "skipped", "truncated", "filtered"}
 _OF_THE_MEAN = {"mean", "lower", "upper"}
 VERDICTS = ("fail", "undecided", "pass", "not applicable")
 

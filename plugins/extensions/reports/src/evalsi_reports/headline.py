@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from evalsi_kernel.results.findings import cut_off_findings
+
 from .changes import Changes
 from .columns import CANCELLED, ERROR
 from .figures import counted, figure
@@ -15,7 +17,7 @@ from .folding import Folded
 from .gate_words import Gate, gates_sentence
 from .metrics import Metric
 from .shown_text import one_line
-from .values import known_count, number
+from .values import count, known_count, number
 
 _MOST_NAMES = 5
 NOT_FINISHED = "Not finished"
@@ -112,6 +114,7 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
         unscored = metric.errors + metric.skipped + metric.cancelled
         if not metric.n and unscored:
             yield f"{one_line(metric.name)} has no score at all: {_why(metric)}."
+    yield from _incomplete_replies(manifest.get("target_usage"))
     failed = [name for name, marks in folded.marks.items() if marks.count(ERROR)]
     if failed:
         errors = counted(folded.rows_with(ERROR), "item" if max(folded.rows.trials) > 1 else "record")
@@ -119,6 +122,13 @@ def _notices(folded: Folded, metrics: Sequence[Metric]) -> Iterator[str]:
         yield f"{told} {_as_failures(metrics)}".rstrip()
     if not folded.rows:
         yield "The file holds no record."
+
+
+def _incomplete_replies(usage: Any) -> Iterator[str]:
+    """How many replies of a run's target were cut off or refused; older files do not say."""
+    if isinstance(usage, dict):
+        replies, truncated, filtered = (count(usage.get(name)) for name in ("replies", "truncated", "filtered"))
+        yield from (one.message for one in cut_off_findings("the target", replies, truncated, filtered, ""))
 
 
 def _as_failures(metrics: Sequence[Metric]) -> str:

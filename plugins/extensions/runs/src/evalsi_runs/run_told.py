@@ -79,6 +79,10 @@ def usage_line(end: RunEnd) -> str:
         parts.append(f"{usage['failed']:,} failed")
     if usage.get("by_fallbacks"):
         parts.append(f"{usage['by_fallbacks']:,} answered by fallbacks")
+    replies = usage.get("replies", 0)
+    for name, words in (("truncated", "cut off"), ("filtered", "refused or filtered")):
+        if usage.get(name):
+            parts.append(f"{usage[name]:,} of {replies:,} replies {words}")
     if usage["input_tokens"] and usage["output_tokens"] is not None:
         parts.append(f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out")
     if usage["cost_usd"] != 0.0:

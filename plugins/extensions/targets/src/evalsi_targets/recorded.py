@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,12 +32,14 @@ class Recorded(NamedTuple):
         output: a content.
         fields: `trajectory` and `context`, where it has them, and the `usage` of when it was recorded.
         error: why there is no output, as the earlier run says; "" where it does not.
+        metadata: why the reply ended, as `finish`, where that was recorded.
     """
 
     has_output: bool
     output: Any
     fields: dict[str, Any]
     error: str
+    metadata: Mapping[str, Any]
 
 
 def read_recorded(path: Path, open_source: Callable[[str], Source], id_at: str, output_at: str) -> dict[Key, Recorded]:
@@ -71,8 +73,14 @@ def _of_row(row: Row, output: Any) -> Recorded:
     fields = {"usage": {}} | {name: row[name] for name in _FIELDS if row.get(name) is not None}
     if output is MISSING or output is None:
         error = reach(row, ("provenance", "run", "error", "message"))
-        return Recorded(False, None, {}, error if isinstance(error, str) else "")
-    return Recorded(True, content(output), fields, "")
+        return Recorded(False, None, {}, error if isinstance(error, str) else "", {})
+    return Recorded(True, content(output), fields, "", finish_of(row))
+
+
+def finish_of(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return `finish` of a row's metadata, which says why a reply ended; nothing where it has none."""
+    finish = reach(row, ("metadata", "finish"))
+    return {"finish": finish} if isinstance(finish, str) else {}
 
 
 def _trial(row: Row) -> int | None:

@@ -17,7 +17,7 @@ from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
 
-from .recorded import Key, Recorded, read_recorded
+from .recorded import Key, Recorded, finish_of, read_recorded
 
 
 class ReplayOptions(Table):
@@ -68,7 +68,7 @@ class Replay:
         found = self._recorded.get((record_id, given.trial)) or self._recorded.get((record_id, None))
         if found is None or not found.has_output:
             raise _nothing(record_id, given.trial, "" if found is None else found.error)
-        return Generated(found.output, NO_TOKENS, 0.0, fields=found.fields)
+        return Generated(found.output, NO_TOKENS, 0.0, fields=found.fields, metadata=found.metadata)
 
     async def close(self) -> None:
         """There is nothing to let go of."""
@@ -77,7 +77,8 @@ class Replay:
         """The output that the data itself has."""
         if "output" not in record:
             raise _nothing(record["id"], 1, "")
-        return Generated(record["output"], NO_TOKENS, 0.0, fields={"usage": record.get("usage", {})})
+        fields = {"usage": record.get("usage", {})}
+        return Generated(record["output"], NO_TOKENS, 0.0, fields=fields, metadata=finish_of(record))
 
 
 def _nothing(record_id: str, trial: int, error: str) -> ProviderError:
