@@ -1,7 +1,4 @@
-"""One exact question to a model, and what came back for it: the plain data that broker and connectors share.
-
-It must not know a provider, a cache or a price.
-"""
+"""One request to a model, its reply and its token counts, as shared by the broker and the connectors."""
 
 from __future__ import annotations
 
@@ -13,16 +10,16 @@ Form = Literal["json_schema", "json_object", "text"]
 
 
 class Ask(NamedTuple):
-    """One exact question; two that are equal may share one reply.
+    """One request to a model; equal requests may share one reply.
 
     Args:
         messages: chat messages, each `{"role": …, "content": text}`; roles are system, user and assistant.
-        schema: JSON Schema of the reply; None asks for plain text.
-        max_tokens: the most that the reply may take, reasoning included.
-        temperature: of sampling; None leaves it to the provider.
-        seed: of sampling; None leaves it to the provider.
-        effort: how hard to think, in the provider's words; None leaves it to the provider.
-        sample: tells repeated samples of one question apart.
+        schema: JSON Schema of the reply; None requests plain text.
+        max_tokens: maximum length of the reply in tokens, reasoning included.
+        temperature: sampling temperature; None leaves it to the provider.
+        seed: sampling seed; None leaves it to the provider.
+        effort: reasoning effort, passed to the provider unchanged; None leaves it to the provider.
+        sample: distinguishes repeated samples of the same question.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -35,14 +32,14 @@ class Ask(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """What a call took, in tokens; None is unknown, which is never 0.
+    """Tokens used by a call; None means unknown, never 0.
 
     Args:
-        input: the whole prompt, with what was read from and written to the provider's cache.
-        output: the whole reply, with reasoning.
-        cache_read: the part of `input` that the provider had cached.
-        cache_write: the part of `input` that the provider put in its cache.
-        reasoning: the part of `output` that was not shown.
+        input: tokens of the whole prompt, including those read from and written to the provider's cache.
+        output: tokens of the whole reply, including reasoning.
+        cache_read: the part of `input` that was read from the provider's cache.
+        cache_write: the part of `input` that was written to the provider's cache.
+        reasoning: the part of `output` that is hidden reasoning.
     """
 
     input: int | None = None
@@ -52,7 +49,7 @@ class Tokens(NamedTuple):
     reasoning: int | None = None
 
     def plus(self, other: Tokens) -> Tokens:
-        """Both together; what is unknown of either is unknown of both."""
+        """Return the sum of two counts; it is unknown where either count is."""
         pairs = zip(self, other, strict=True)
         return Tokens(*(None if one is None or two is None else one + two for one, two in pairs))
 
@@ -62,15 +59,15 @@ NO_TOKENS = Tokens(0, 0, 0, 0, 0)
 
 
 class Reply(NamedTuple):
-    """What a provider answered, unjudged.
+    """A provider's reply, before it is checked against a schema.
 
     Args:
-        text: of the reply, exactly as it came.
+        text: the reply, unchanged.
         finish: why it ended.
-        tokens: what it took.
-        model: the model that answered, as the provider names it.
+        tokens: token counts of the call.
+        model: the model that replied, as the provider names it.
         provider_id: the provider's id of the call; "" when there is none.
-        form: how the structure was asked for.
+        form: how structured output was requested.
     """
 
     text: str
@@ -82,7 +79,7 @@ class Reply(NamedTuple):
 
 
 class Embeddings(NamedTuple):
-    """Vectors in the order of the texts, all of one length; what they took; the model's own name."""
+    """Embedding vectors in the order of the texts, all of one length, with token counts and the model's name."""
 
     vectors: Sequence[Sequence[float]]
     tokens: Tokens = UNKNOWN_TOKENS

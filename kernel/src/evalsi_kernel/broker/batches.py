@@ -1,7 +1,4 @@
-"""The seam of batches: what an extension makes of questions that can wait, and the kept replies that it is lent.
-
-It must not know how questions are gathered, nor where what was handed in is noted.
-"""
+"""Interface of batch APIs, implemented by an extension, and the reply cache as a batch implementation sees it."""
 
 from __future__ import annotations
 
@@ -16,47 +13,48 @@ from evalsi_kernel.broker.verdict import VerdictError, parse_verdict
 
 
 class Batches(Protocol):
-    """The batches of one model, for one run."""
+    """Batched calls to one model, for one run."""
 
     async def open(self) -> None:
-        """Make ready, before any question is asked.
+        """Prepare for requests.
 
         Raises:
-            ConfigError: the model's server has no batches.
-            CacheError: they cannot be noted, and an interrupted run would lose what is paid for.
+            ConfigError: the model's server has no batch API.
+            CacheError: the batches cannot be recorded, so an interrupted run would lose replies that are paid for.
         """
 
     def question(self, name: str) -> AbstractContextManager[None]:
-        """While a question is answered, by one ask or several; what was handed in for it stays on file until its end.
+        """Bracket the work on one question, which may need several requests.
 
-        A question that is cancelled has no end: a later run needs what was handed in for it.
+        The record of its batches is kept until the block ends. It is also kept when the block is cancelled, for a later
+        run.
         """
 
     async def ask(self, ask: Ask, custom_id: str, question: str) -> Reply:
-        """The reply to an ask, once a batch that holds it has ended.
+        """Return the reply to a request once the batch that contains it has ended.
 
         Args:
-            ask: what to ask.
-            custom_id: tells equal asks of one model from all others, in every run: the digest of its key.
-            question: for which `question` it is asked.
+            ask: the request.
+            custom_id: identifies the request among all of this model in every run: the digest of its key.
+            question: the `question` that the request belongs to.
 
         Raises:
-            ProviderError: there is none.
+            ProviderError: no reply was received.
         """
 
     def stop(self) -> None:
-        """Hand in nothing more: the run is about to end."""
+        """Submit no more batches: the run is about to end."""
 
     async def close(self) -> None:
-        """Leave batches that have not ended to the provider, on file, and say so; keep what nobody asked for."""
+        """Record the batches that have not ended, so that a later run finds them, and cache unclaimed replies."""
 
 
 class KeptReplies:
-    """The cache of replies of one model, as its batches see it: only what answers its ask is taken or kept.
+    """The reply cache of one model, restricted to replies that are valid answers to their request.
 
     Args:
-        identity: of the model.
-        cache: of replies.
+        identity: identity of the model.
+        cache: the reply cache.
     """
 
     def __init__(self, identity: Mapping[str, str], cache: JudgeCache) -> None:
@@ -65,23 +63,23 @@ class KeptReplies:
 
     @property
     def is_well(self) -> bool:
-        """Whether the cache takes replies."""
+        """Whether the cache can store replies."""
         return self._cache.fault is None
 
     async def get(self, custom_id: str, ask: Ask) -> Reply | None:
-        """The reply that is kept for an ask, under the digest of its key."""
+        """Return the cached reply to a request; None where there is no valid one."""
         reply = await self._cache.get(custom_id)
         return reply if reply is not None and _fits(ask, reply) else None
 
     def put(self, ask: Ask, reply: Reply) -> bool:
-        """Keep a reply; False where it is no answer."""
+        """Cache a reply and return True; return False for an invalid answer."""
         if not _fits(ask, reply):
             return False
         self._cache.put(judge_key(self._identity, ask), reply)
         return True
 
     async def written(self) -> bool:
-        """Wait until all that was put is in the file; False where some of it never will be."""
+        """Wait until all replies are written to the file; return False if some of them could not be."""
         return await self._cache.written()
 
 

@@ -1,7 +1,4 @@
-"""What packs ask for, answered: every model call of a run goes through here, each booked on who asked.
-
-It must not know a provider, nor how a call is made (`judge`).
-"""
+"""Answer the model requests of packs and book each call on the evaluator and record that made it."""
 
 from __future__ import annotations
 
@@ -31,21 +28,21 @@ class Broker:
     """Answers `judge.ask` and `embed.ask`.
 
     Args:
-        judges: role → model that judges.
-        embedder: the model that makes vectors; None where there is none.
-        cache: of replies, to be closed at the end; None where there is none.
-        ledger: where everything is booked.
-        prices: by which it was booked.
-        replies: where raw replies are written down; None keeps none.
-        preview: counts calls instead of making them; None makes them.
+        judges: role → judge model.
+        embedder: the embedding model; None where there is none.
+        cache: the reply cache, closed at the end; None where there is none.
+        ledger: records the usage of every call.
+        prices: the price table that costs are computed from.
+        replies: log of raw replies; None keeps none.
+        preview: counts calls instead of making them (dry run); None makes them.
 
     Attributes:
-        error: why raw replies are no longer written down; None as long as they are.
-        over_budget: how many questions the budget did not cover.
-        questions: how many questions were put to judges.
-        unanswered: how many of them no model replied to.
-        truncated: how many replies were cut off at their most tokens.
-        filtered: how many questions the model or a content filter refused.
+        error: why raw replies are no longer logged; None while they are.
+        over_budget: number of questions that the budget did not cover.
+        questions: number of questions put to judges.
+        unanswered: number of questions that got no reply.
+        truncated: number of replies that were cut off at `max_tokens`.
+        filtered: number of questions that the model or a content filter refused.
     """
 
     def __init__(
@@ -72,10 +69,10 @@ class Broker:
         self._flights: Flights[tuple[str, str], Resolved] = Flights()
 
     async def answer(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Serve a request of a pack.
+        """Handle a request of a pack.
 
         Raises:
-            RequestFailed: nothing serves it, or it cannot be read.
+            RequestFailed: the request is invalid, or no model is configured for it.
         """
         try:
             if method == "judge.ask" and self.judges:
@@ -88,32 +85,32 @@ class Broker:
 
     @property
     def broken(self) -> WireError | None:
-        """Why no model is asked any more, as where the key is wrong; None as long as all of them are."""
+        """The error that stopped all calls to a model, such as a wrong key; None while all models are in use."""
         return next((why for model in self._models().values() if (why := model.caller.broken)), None)
 
     @property
     def keeps_replies(self) -> bool:
-        """Whether replies are kept in the cache, so that the same questions cost nothing later."""
+        """Whether replies are cached, so that repeating the same questions costs nothing."""
         return self._cache is not None
 
     @property
     def is_in_trouble(self) -> bool:
-        """Whether some question was not asked, because no model can be or the budget does not cover it."""
+        """Whether a question was not asked because its model is unavailable or the budget does not cover it."""
         return self.over_budget > 0 or self.broken is not None
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether some question was not asked, or models answered none of them."""
+        """Whether a question was not asked, or no question got a reply."""
         return self.is_in_trouble or self.questions == self.unanswered > 0
 
     @property
     def overshoots(self) -> list[str]:
-        """What was spent beyond the budget, a sentence for each limit."""
+        """Return one sentence for each budget limit that was exceeded."""
         budgets = {id(model.caller.budget): model.caller.budget for model in self._models().values()}
         return [sentence for budget in budgets.values() for sentence in budget.overshoots]
 
     def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
-        """The references of the replies to each record's evaluations, which the ledger then forgets."""
+        """Remove the entries of some records from the ledger and return the references of their replies, by session."""
         return {
             session: [
                 [ref for entry in self.ledger.take(session, record) if (ref := entry.ref)] for record in record_ids
@@ -122,7 +119,7 @@ class Broker:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The models and what they took, as JSON for the manifest; it holds no secret."""
+        """Return the models and their usage as JSON for the manifest, without secrets."""
         return {
             "roles": {
                 role: {
@@ -140,13 +137,13 @@ class Broker:
         }
 
     def stop(self) -> None:
-        """Begin nothing that would outlast the run, which is about to end."""
+        """Start no batch that would outlast the run, which is about to end."""
         for judge in self.judges.values():
             if judge.batches is not None:
                 judge.batches.stop()
 
     async def close(self) -> None:
-        """Let go of batches and connections, and wait until the cache is written."""
+        """Close batches and connections, and wait until the cache is written."""
         for judge in self.judges.values():
             if judge.batches is not None:
                 await judge.batches.close()
@@ -218,7 +215,7 @@ class Broker:
         return found
 
     def _book_failure(self, asker: Asker, role: str, failure: Unresolved) -> None:
-        """Book a question without an answer; one that several asked at once is paid for by the first of them."""
+        """Book a question without an answer; the cost of a shared call is booked once, on the first that gets it."""
         self.over_budget += failure.error.code == "judge.budget"
         self.truncated += failure.error.code == "judge.truncated"
         self.filtered += failure.error.code == "judge.refused"
@@ -235,7 +232,7 @@ class Broker:
         try:
             self.replies.add(key.digest[:REF_CHARS], key, role, reply, problem)
         except OSError as error:
-            # The disk is full: the numbers are worth more than the replies, and the results file will say so.
+            # The disk is full. The scores matter more than the raw replies; the results file reports the loss.
             self.error, self.replies = error, None
 
     # -- embed.ask ------------------------------------------------------------------------------------------------
@@ -257,7 +254,11 @@ class Broker:
 
 
 def _most(judge: Judge, ask: Ask) -> tuple[int, float | None]:
-    """The most that a question can take without a repair: tokens, and USD or None where no price is known."""
+    """Return an upper bound of what a question uses without a repair.
+
+    Returns:
+        Tokens, and USD or None where the price is unknown.
+    """
     bound = input_tokens_bound(ask)
     return bound + ask.max_tokens, judge.caller.worst_case_usd(bound, ask.max_tokens)
 

@@ -1,7 +1,4 @@
-"""The most that a run's model calls may take, held by reserving before each call the most that it can take.
-
-It must not know what a call is for, nor what anything costs.
-"""
+"""Enforce the token and USD limits of a run's model calls by reserving the worst case before each call."""
 
 from __future__ import annotations
 
@@ -15,7 +12,14 @@ from evalsi_protocol.errors import WireError
 
 
 class Terms(NamedTuple):
-    """How a budget speaks of itself: the code of its errors, and the hints for its limits and for a price."""
+    """Error code and hints of a budget.
+
+    Args:
+        code: code of its errors.
+        tokens: hint for the token limit.
+        usd: hint for the USD limit.
+        price: hint for a model without a known price.
+    """
 
     code: str
     tokens: str
@@ -27,18 +31,18 @@ JUDGE = Terms(
     "judge.budget",
     "Raise --judge-budget-tokens, or budget.max_judge_tokens of the run.",
     "Raise --judge-budget-usd.",
-    "Name its price in a file with --judge-prices, or leave --judge-budget-usd out.",
+    "Add its price to a file and pass that with --judge-prices, or drop --judge-budget-usd.",
 )
 TARGET = Terms(
     "run.budget",
-    "Raise budget.max_target_tokens; the same command then goes on.",
-    "Raise budget.max_target_usd; the same command then goes on.",
-    "Name its price in a file with --prices, or leave budget.max_target_usd out.",
+    "Raise budget.max_target_tokens and run the same command again to resume.",
+    "Raise budget.max_target_usd and run the same command again to resume.",
+    "Add its price to a file and pass that with --prices, or drop budget.max_target_usd.",
 )
 
 
 class BudgetSpent(Exception):
-    """A call that the budget does not cover; it was not made."""
+    """The budget does not cover a call; the call was not made."""
 
     def __init__(self, code: str, message: str, hint: str) -> None:
         super().__init__(message)
@@ -46,7 +50,7 @@ class BudgetSpent(Exception):
 
 
 class _Amount(NamedTuple):
-    """Tokens and picodollars: whole numbers, so that what is given back is exactly what was taken."""
+    """Tokens and picodollars; whole numbers, so that releasing a reservation restores the exact sum."""
 
     tokens: int = 0
     pico_usd: int = 0
@@ -59,7 +63,7 @@ class _Amount(NamedTuple):
 
 
 class Reservation:
-    """Room for one call. `settle` what it took, once: what is said of it later does not count."""
+    """Budget reserved for one call; call `settle` with its actual usage. Only the first `settle` counts."""
 
     __slots__ = ("_amount", "_budget", "_is_open")
 
@@ -69,11 +73,11 @@ class Reservation:
         self._is_open = True
 
     def settle(self, tokens: Tokens, usd: float | None) -> None:
-        """Book what the call took; of what is unknown, the whole reservation.
+        """Replace the reservation by the call's usage; the reserved amount counts where the usage is unknown.
 
         Args:
-            tokens: counted unless the prompt or the reply is unknown.
-            usd: what it cost; None is unknown.
+            tokens: token counts; ignored unless both prompt and reply are known.
+            usd: cost of the call; None means unknown.
         """
         is_counted = tokens.input is not None and tokens.output is not None
         took = _Amount(
@@ -86,17 +90,16 @@ class Reservation:
 
 
 class Budget:
-    """What all model calls of a run may take together.
+    """The limits on tokens and USD of all model calls of a run together.
 
-    The sum of what is spent and what is reserved never passes a limit, so however many calls are in flight, they cannot
-    pass it together as long as none takes more than was reserved for it. A call that fits beside what is spent, but not
-    beside what is reserved as well, waits: most calls take far less than their worst case. Who waits longest comes
-    first, also before a smaller call, so that none waits for ever.
+    Spent and reserved amounts together never exceed a limit, so concurrent calls cannot exceed it as long as each stays
+    within its reservation. A call that would fit if calls in progress used nothing waits for them, because most calls
+    use much less than their worst case. Waiting calls are served in order, so that none waits forever.
 
     Args:
-        max_tokens: prompts and replies together; None is no limit.
-        max_usd: None is no limit.
-        terms: how it speaks of itself.
+        max_tokens: limit for prompts and replies together; None means no limit.
+        max_usd: limit in USD; None means no limit.
+        terms: error code and hints.
     """
 
     def __init__(self, max_tokens: int | None, max_usd: float | None, terms: Terms = JUDGE) -> None:
@@ -108,17 +111,17 @@ class Budget:
         self._waiting: deque[tuple[_Amount, asyncio.Future[None]]] = deque()
 
     def begin_with(self, tokens: int, usd: float) -> None:
-        """Count what an earlier attempt took."""
+        """Count the usage of an earlier attempt."""
         self._spent = self._spent.plus(_Amount(tokens, picodollars(usd)))
 
     @property
     def overshoots(self) -> list[str]:
-        """What was spent beyond each limit, a sentence each: a call may take more than could be foreseen."""
+        """Return one sentence for each exceeded limit; a call may use more than its estimated maximum."""
         found = []
         tokens, pico_usd = self._spent
         if self._max_tokens is not None and tokens > self._max_tokens:
             more = tokens - self._max_tokens
-            found.append(f"{tokens:,} tokens were spent of a budget of {self._max_tokens:,}: {more:,} too many.")
+            found.append(f"{tokens:,} tokens were used of a budget of {self._max_tokens:,}: {more:,} too many.")
         if self._max_pico_usd is not None and pico_usd > self._max_pico_usd:
             spent, limit, over = (
                 shown_usd(pico / PICO) for pico in (pico_usd, self._max_pico_usd, pico_usd - self._max_pico_usd)
@@ -127,21 +130,20 @@ class Budget:
         return found
 
     async def reserve(self, tokens: int, usd: float | None) -> Reservation:
-        """Reserve room for a call, once there is room.
+        """Wait until the budget has room for a call and reserve it.
 
         Args:
-            tokens: the most that it can take, prompt and reply together.
-            usd: the most that it can cost; None is unknown.
+            tokens: upper bound of prompt and reply together.
+            usd: upper bound of the cost; None means unknown.
 
         Raises:
-            BudgetSpent: not even alone would it fit beside what is spent, or its price is unknown and
-                there is a limit in USD.
+            BudgetSpent: the call does not fit into what is left, or its price is unknown and there is a limit in USD.
         """
         if usd is None and self._max_pico_usd is not None:
             limit = shown_usd(self._max_pico_usd / PICO)
             raise BudgetSpent(
                 self._terms.code,
-                f"The price of the model is unknown, so that the budget of {limit} cannot be held.",
+                f"The price of the model is unknown, so the budget of {limit} cannot be enforced.",
                 self._terms.price,
             )
         amount = _Amount(tokens, 0 if usd is None else picodollars(usd))
@@ -152,7 +154,7 @@ class Budget:
         return Reservation(self, amount)
 
     async def _wait(self, amount: _Amount) -> None:
-        """Wait until the amount is reserved; raises `BudgetSpent` when it cannot be any more."""
+        """Wait until the amount is reserved; raise `BudgetSpent` once it can no longer fit."""
         self._check(amount)
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((amount, room))
@@ -160,9 +162,9 @@ class Budget:
             await room
         except asyncio.CancelledError:
             if room.cancelled():
-                self._serve()  # Who waits behind it may be smaller.
+                self._serve()  # A smaller call behind it may fit.
             elif room.exception() is None:
-                self._settle(amount, _Amount())  # It was let in, and goes away before it knows.
+                self._settle(amount, _Amount())  # Reserved, then cancelled before it resumed.
             raise
 
     def _settle(self, reserved: _Amount, took: _Amount) -> None:
@@ -171,7 +173,7 @@ class Budget:
         self._serve()
 
     def _serve(self) -> None:
-        """Reserve for those who wait, from the front on, and refuse whoever can no longer fit, also further behind."""
+        """Reserve for waiting calls in order, and fail every waiting call that can no longer fit."""
         for amount, room in self._waiting:
             if not room.done():
                 try:
@@ -188,14 +190,14 @@ class Budget:
             self._waiting.popleft()
 
     def _fits(self, more: _Amount) -> bool:
-        """Whether so much more than what is spent is within the limits."""
+        """Return whether spending this much more stays within the limits."""
         tokens, pico_usd = self._spent.plus(more)
         return (self._max_tokens is None or tokens <= self._max_tokens) and (
             self._max_pico_usd is None or pico_usd <= self._max_pico_usd
         )
 
     def _check(self, amount: _Amount) -> None:
-        """Raise `BudgetSpent` for what does not fit beside what is spent."""
+        """Raise `BudgetSpent` for an amount that does not fit into what is left."""
         spent, reserved = self._spent, self._reserved
         if self._max_tokens is not None and spent.tokens + amount.tokens > self._max_tokens:
             raise BudgetSpent(

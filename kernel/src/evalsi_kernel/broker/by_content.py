@@ -1,7 +1,4 @@
-"""Work on plain values that is done once for equal ones: an evaluator sends the same schema with each of its questions.
-
-It must not know what the work is.
-"""
+"""Memoize functions by the content of a plain value, such as the schema that an evaluator sends with every question."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ from functools import wraps
 from typing import Final, TypeVar
 
 MOST: Final = 256
-"""So many values are remembered; then it begins anew."""
+"""Maximum number of remembered values; the memory is cleared when it is full."""
 MOST_BYTES: Final = 64 * 1024
-"""A larger value is worked on each time."""
-# Later ones write equal values in more than one way.
+"""Larger values are never remembered."""
+# Later versions of the format may serialize equal values differently.
 _VERSION: Final = 2
 
 Value = TypeVar("Value")
@@ -22,13 +19,13 @@ Result = TypeVar("Result")
 
 
 def once_by_content(work: Callable[[Value], Result]) -> Callable[[Value], Result]:
-    """The same work, with its result remembered by what the value holds; what it raises is not.
+    """Memoize a function by the content of its argument; exceptions are not remembered.
 
-    Values of other types are never taken for one another, as 1, 1.0 and True are by a dict. What is no plain value, as
-    JSON is, or is nested very deep, is worked on each time.
+    Values of different types are distinct, unlike 1, 1.0 and True as keys of a dict. Values that `marshal` cannot
+    serialize, or that are nested too deep, are computed each time.
 
     Args:
-        work: takes a value that it does not change, and gives what nobody changes.
+        work: must not change its argument; callers must not change its result.
     """
     known: dict[bytes, Result] = {}
 

@@ -1,7 +1,4 @@
-"""Calls to one model: within the budget, at the model's pace, tried again, and priced.
-
-It must not know what is asked, nor what a reply is worth.
-"""
+"""Make calls to one model: reserve budget, limit the rate, retry, and compute the cost."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ from evalsi_protocol.errors import WireError
 
 
 class Spent(NamedTuple):
-    """What calls took.
+    """Usage of one or more calls.
 
     Args:
-        tokens: of all together.
-        cost_usd: of all together; None is unknown.
-        calls: how many requests were sent.
+        tokens: sum of their tokens.
+        cost_usd: sum of their costs; None means unknown.
+        calls: number of requests that were sent.
     """
 
     tokens: Tokens = UNKNOWN_TOKENS
@@ -33,7 +30,7 @@ class Spent(NamedTuple):
     calls: int = 0
 
     def plus(self, other: Spent) -> Spent:
-        """Both together; what is unknown of either is unknown of both."""
+        """Return the sum of two usages; it is unknown where either is."""
         one, two = self.cost_usd, other.cost_usd
         cost_usd = None if one is None or two is None else one + two
         return Spent(self.tokens.plus(other.tokens), cost_usd, self.calls + other.calls)
@@ -43,10 +40,12 @@ NOTHING = Spent(NO_TOKENS, 0.0)
 
 
 class CallFailed(Exception):
-    """No call brought a reply: why, and what they took all the same.
+    """A call failed in all its tries, or the budget does not cover it.
 
-    Attributes:
-        is_unserved: whether no call of any kind has succeeded meanwhile, so that it may be an outage.
+    Args:
+        error: why it failed.
+        spent: usage of the failed tries.
+        is_unserved: whether no other call has succeeded since this one first failed, so that it may be an outage.
     """
 
     def __init__(self, error: WireError, spent: Spent, *, is_unserved: bool = False) -> None:
@@ -57,7 +56,7 @@ class CallFailed(Exception):
 
 
 class Counted(Protocol):
-    """What a call brings says what it took."""
+    """The result of a call, which has token counts."""
 
     @property
     def tokens(self) -> Tokens: ...
@@ -70,14 +69,14 @@ class Caller:
     """Makes the calls to a model.
 
     Args:
-        model: what the user says of it.
-        budget: of all models of the run together.
-        prices: what tokens cost.
-        pace: how many calls may be in flight; None makes each call once and at once, as asks of batches are.
-        price_factor: what a call costs, as a share of its price.
-        others: models that may answer in its place.
-        on_note: gets a sentence for a person when calls pause in an outage and when they go on.
-        takes_turns: give a call back in an outage, so that another can be made in its place.
+        model: settings of the model.
+        budget: budget of all models of the run together.
+        prices: price table.
+        pace: rate limiter; None makes each call at once and without retries, for batched requests.
+        price_factor: cost of a call as a share of its list price.
+        others: fallback models that may answer in its place.
+        on_note: receives a message for the user when calls pause in an outage and when they resume.
+        takes_turns: in an outage, raise instead of waiting, so that another call can be made first.
 
     Attributes:
         budget: of all models of the run together.
@@ -113,16 +112,16 @@ class Caller:
         max_output_tokens: int,
         who: Callable[[R], int] = lambda _: 0,
     ) -> tuple[R, Spent]:
-        """What a call brings, and what it took.
+        """Make a call with retries and return its result and usage.
 
         Args:
             make: makes one call; raises `ProviderError`.
-            max_input_tokens: the most that the prompt can take.
-            max_output_tokens: the most that the reply can take.
-            who: tells which model made the reply: 0, or the place of one of the others, from 1.
+            max_input_tokens: upper bound of the prompt.
+            max_output_tokens: upper bound of the reply.
+            who: returns the index of the model that replied: 0, or 1 and up for the fallback models.
 
         Raises:
-            CallFailed: the budget does not cover it, or every try failed.
+            CallFailed: the budget does not cover the call, or every try failed.
         """
         most_usd = self.worst_case_usd(max_input_tokens, max_output_tokens)
         try:
@@ -137,7 +136,7 @@ class Caller:
             reservation.settle(spent.tokens, spent.cost_usd)
             raise CallFailed(failure.error, spent, is_unserved=failure.is_unserved) from failure
         except BaseException:
-            # A call that was broken off may be billed all the same: what was set aside for it counts as spent.
+            # A cancelled call may still be billed: count the whole reservation as spent.
             reservation.settle(UNKNOWN_TOKENS, None)
             raise
         spent = self._spent(reply.tokens, who=who(reply))
@@ -148,25 +147,25 @@ class Caller:
 
     @property
     def broken(self) -> WireError | None:
-        """Why no more calls are made: none could come through; None as long as they are."""
+        """The error that stopped all calls; None while calls are made."""
         return None if self._breaker.error is None else self._breaker.error.error
 
     @property
     def successes(self) -> int:
-        """How many calls have succeeded."""
+        """Number of calls that have succeeded."""
         return self._breaker.outage.successes
 
     @property
     def is_paused(self) -> bool:
-        """Whether calls pause since none is served."""
+        """Whether calls pause because of an outage."""
         return self._breaker.outage.is_paused
 
     def give_up(self, error: WireError) -> None:
-        """Make no more calls."""
+        """Stop all calls."""
         self._breaker.trip(ProviderError(error.code, error.message, error.hint, source=error.source, retry=error.retry))
 
     def worst_case_usd(self, max_input_tokens: int, max_output_tokens: int) -> float | None:
-        """The most that a call can cost, whoever answers; None where a price is not known."""
+        """Return the maximum cost of a call over all its models; None where a price is unknown."""
         most = 0.0
         for model in self._models:
             cost = self._prices.worst_case_usd(model.provider, model.model, max_input_tokens, max_output_tokens)
@@ -176,7 +175,7 @@ class Caller:
         return most * self._price_factor
 
     async def _made(self, make: Callable[[], Awaitable[R]], failed: list[Spent]) -> R:
-        """What comes of a call that is tried as often as that helps; what failed tries took joins `failed`."""
+        """Make a call with retries; the usage of failed tries is appended to `failed`."""
         if self._pace is None:
             return await make()
         return await call_with_retries(

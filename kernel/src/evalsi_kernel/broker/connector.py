@@ -1,7 +1,4 @@
-"""The seam to a provider: what a connector of an extension must do, and how it fails.
-
-It must not know HTTP, nor any provider.
-"""
+"""Interface of connectors to model providers, which extensions implement, and the errors that they raise."""
 
 from __future__ import annotations
 
@@ -19,17 +16,19 @@ NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
 class ConnectorSettings(NamedTuple):
-    """What a user says of a model.
+    """Settings of a connector to one model.
 
     Args:
         provider: the connector's name, such as "openai-compatible".
         model: the provider's name of the model.
-        base_url: where the provider answers; None means its public address.
-        api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" no key.
-        timeout_s: how long one call may take.
-        max_connections: calls that may be in flight at once.
-        kind: what it is asked for; a judge and an embedding model are named by flags, a run's target by its spec.
-        options: what else is said that this connector alone knows, such as how a model of Anthropic thinks.
+        base_url: URL of the API; None means the provider's public one.
+        api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" means no
+            key.
+        timeout_s: timeout of one call.
+        max_connections: maximum number of concurrent calls.
+        kind: what the model is used for. Judges and embedding models are configured by flags, the target of a run by
+            its spec.
+        options: settings of this connector only, such as extended thinking of Anthropic models.
     """
 
     provider: str
@@ -43,19 +42,19 @@ class ConnectorSettings(NamedTuple):
 
 
 class ProviderError(Exception):
-    """A call that brought no reply.
+    """A call that got no usable reply.
 
     Args:
-        error: for the user; its `retry` says whether the same call may be made again, at once or later.
-        retry_after_s: how long the provider asks to wait; None when it does not say.
-        is_final: every other call would fail the same way (a wrong key, an unknown model), so none need be made.
-        tokens: what the call took all the same.
-        is_sent: the request left this machine; a call that did not is not counted.
-        is_page: what answered is a web page or other text, not the provider's API.
+        error: the error for the user; its `retry` says whether and when the same call may be retried.
+        retry_after_s: how long the provider asks to wait; None where it does not say.
+        is_final: whether every other call would fail the same way, such as with a wrong key or an unknown model.
+        tokens: tokens used by the failed call.
+        is_sent: whether the request was sent; only sent requests are counted.
+        is_page: whether the response is a web page or other text instead of the provider's API.
 
     Attributes:
-        calls: how many requests were sent until it was given up; the broker counts them.
-        has_fallback: whether another model is asked next, so that its failure is no outage.
+        calls: number of requests sent until the call was given up; set by the broker.
+        has_fallback: whether another model is asked next, so that this failure does not count towards an outage.
         is_unserved: whether no call has succeeded since this one first failed, so that it may be an outage.
     """
 
@@ -87,7 +86,7 @@ class ProviderError(Exception):
 
 @contextmanager
 def may_be_billed() -> Iterator[None]:
-    """A call that is broken off from here on is one that failed: the provider may bill it all the same."""
+    """Turn a cancellation inside of the block into a failed call, because the provider may bill it."""
     try:
         yield
     except asyncio.CancelledError as end:
@@ -95,33 +94,33 @@ def may_be_billed() -> Iterator[None]:
 
 
 class Connector(Protocol):
-    """A model behind a provider's API. It retries nothing, caches nothing and judges no reply: the broker does.
+    """A model behind a provider's API. The broker caches, retries and checks replies; a connector must not.
 
     Attributes:
-        identity: what tells this model from another (provider, model, base_url); it enters cache keys and results, so
-            it holds no secret.
+        identity: what distinguishes the model from others (provider, model, base_url). It is part of cache keys and
+            results and must not hold secrets.
     """
 
     identity: Mapping[str, str]
 
     async def complete(self, ask: Ask) -> Reply:
-        """Make one call; raises `ProviderError`."""
+        """Make one call and return its reply; raise `ProviderError` on failure."""
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Make one call for the vectors of some texts; raises `ProviderError`."""
+        """Return the embedding vectors of some texts with one call; raise `ProviderError` on failure."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 class BatchState(NamedTuple):
-    """How far a batch is.
+    """The progress of a batch.
 
     Args:
-        has_ended: its results can be read; nothing more will change.
-        total: asks in it.
-        done: asks that were worked on so far, those that failed among them; some providers tell it at the end only.
-        word: the provider's own word for where it stands.
+        has_ended: whether the results are complete and can be read.
+        total: number of requests in the batch.
+        done: number of requests processed so far, including failed ones; some providers report it only at the end.
+        word: the provider's name of the state.
     """
 
     has_ended: bool
@@ -134,10 +133,10 @@ class ListedBatch(NamedTuple):
     """A batch as its provider lists it.
 
     Args:
-        batch_id: of the batch.
-        created_s: when it was made, in seconds of Unix time.
-        total: asks in it.
-        tag: under which it was handed in, "" for none; None where the provider keeps no tags.
+        batch_id: ID of the batch.
+        created_s: Unix time of its creation in seconds.
+        total: number of requests in it.
+        tag: the tag it was submitted with, "" for none; None where the provider has no tags.
     """
 
     batch_id: str
@@ -148,48 +147,48 @@ class ListedBatch(NamedTuple):
 
 @runtime_checkable
 class BatchConnector(Protocol):
-    """A connector whose provider also takes many asks at once, for less money and with hours to answer.
+    """A connector whose provider also has a batch API, which is cheaper and may take hours.
 
-    A batch lives at the provider: whoever knows its id and what was asked can ask after it, also after a restart.
+    A batch is stored by the provider: it can be polled by its ID, also after a restart.
 
     Attributes:
-        max_batch_asks: the most asks that one batch may hold.
-        batch_price_factor: what a call in a batch costs, as a share of what it costs by itself.
+        max_batch_asks: maximum number of requests in one batch.
+        batch_price_factor: price of a batched call as a share of the price of a single call.
     """
 
     max_batch_asks: int
     batch_price_factor: float
 
     async def submit(self, asks: Mapping[str, Ask], tag: str = "") -> str:
-        """Hand in asks by custom ids (1 to 64 of `A-Za-z0-9_-`).
+        """Submit a batch of requests by their custom IDs (1 to 64 characters of `A-Za-z0-9_-`).
 
         Args:
-            asks: by their custom ids.
-            tag: by which the batch is found where the answer to this is lost; up to 64 characters of the same kind.
+            asks: requests by their custom IDs.
+            tag: identifies the batch in `recent` if the response is lost; up to 64 characters of the same set.
 
         Returns:
-            The batch's id.
+            The ID of the batch.
 
         Raises:
-            ProviderError: it was refused, or no answer came; it may then be there all the same.
+            ProviderError: the batch was rejected, or there was no response; the batch may then exist nevertheless.
         """
 
     async def recent(self, since_s: float) -> Sequence[ListedBatch]:
-        """The batches that were made since then, in seconds of Unix time; raises `ProviderError`."""
+        """List the batches created since a Unix time in seconds; raise `ProviderError` on failure."""
 
     async def state(self, batch_id: str) -> BatchState:
-        """Ask how far a batch is; raises `ProviderError`."""
+        """Return the progress of a batch; raise `ProviderError` on failure."""
 
     def results(self, batch_id: str, asks: Mapping[str, Ask]) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """What became of each ask of a batch that has ended, in any order, each exactly once.
+        """Yield the result of each request of an ended batch exactly once, in any order.
 
         Args:
-            batch_id: of the batch.
-            asks: what was handed in. One of which the provider tells nothing comes as an error too.
+            batch_id: ID of the batch.
+            asks: the submitted requests. One that the provider does not report yields an error.
 
         Raises:
-            ProviderError: the results cannot be read at all; asks that were not told yet may be asked for again.
+            ProviderError: the results cannot be read; requests without a result may be submitted again.
         """
 
     async def cancel(self, batch_id: str) -> None:
-        """Have the provider work on no further ask; what it has done can be read when it has ended."""
+        """Cancel the requests that are not processed yet; results so far can be read once the batch has ended."""

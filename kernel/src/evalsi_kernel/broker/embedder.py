@@ -1,7 +1,4 @@
-"""The embedding model of a run: vectors from the cache where they are known, the others in one call.
-
-It must not know who asks, nor on whose bill it goes.
-"""
+"""Compute embeddings for a run: cached vectors where they exist, one batched call for the rest."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ from evalsi_kernel.broker.prices import text_tokens_bound
 from evalsi_kernel.broker.settings import ModelSettings
 
 MOST_TEXTS = 256
-"""In one call; the providers' own bounds lie above."""
+"""Maximum number of texts in one call; below the limits of all providers."""
 
 
 class Embedded(NamedTuple):
-    """Vectors in the order of the texts, what they took, and whether no call was needed."""
+    """Vectors in the order of the texts, their usage, and whether all of them were cached."""
 
     vectors: list[list[float]]
     spent: Spent
@@ -33,13 +30,13 @@ class Embedded(NamedTuple):
 
 
 class Embedder:
-    """Makes vectors.
+    """The embedding model of a run.
 
     Args:
-        model: what the user says of it.
+        model: settings of the model.
         connector: makes one call.
-        caller: makes it within budget and pace.
-        cache: of vectors; None asks anew each time.
+        caller: applies budget, rate limit and retries.
+        cache: cache of vectors; None disables caching.
     """
 
     def __init__(self, model: ModelSettings, connector: Connector, caller: Caller, cache: JudgeCache | None) -> None:
@@ -49,10 +46,10 @@ class Embedder:
         self._cache = cache
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
-        """The vectors of some texts.
+        """Return the embedding vectors of some texts.
 
         Raises:
-            CallFailed: a call failed; what others took is among what it took.
+            CallFailed: a call failed; its usage includes the calls before it.
         """
         known: dict[str, list[float]] = {}
         keys = {text: self._key(text) for text in dict.fromkeys(texts)}
@@ -84,12 +81,12 @@ class Embedder:
             raise ProviderError(
                 "provider.bad_reply",
                 f"{len(texts)} texts got {len(made.vectors)} vectors, of {sorted(lengths)} values or not all finite.",
-                "See whether the model makes embeddings.",
+                "Check that the model is an embedding model.",
             )
         return made
 
     def _key(self, text: str) -> JudgeKey:
-        """Under its own role, so that no reply of a chat is taken for a vector."""
+        """Return the cache key of a text; the role "embed" keeps it apart from chat replies."""
         return judge_key(self.connector.identity, Ask(({"role": "embed", "content": text},), max_tokens=1))
 
 

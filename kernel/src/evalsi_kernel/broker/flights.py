@@ -1,7 +1,4 @@
-"""Calls in flight, by what they ask: equal asks share one call.
-
-It must not know what is asked, nor what comes back; nothing is kept once a call has ended.
-"""
+"""Share calls in flight: equal requests wait for one call. Nothing is kept once a call has ended."""
 
 from __future__ import annotations
 
@@ -24,13 +21,13 @@ class _Flight(Generic[T]):
         self.is_taken = False
 
     def end(self, task: asyncio.Task[T]) -> None:
-        # An exception that all waiters left behind is no news: without a look the event loop would report it.
+        # Retrieve the exception, or the event loop reports it as unhandled when all waiters were cancelled.
         _ = task.cancelled() or task.exception()
         self.ended.set()
 
 
 class Flights(Generic[K, T]):
-    """The calls in flight of one event loop."""
+    """The calls in progress of one event loop, by key."""
 
     def __init__(self) -> None:
         self._flights: dict[K, _Flight[T]] = {}
@@ -39,18 +36,18 @@ class Flights(Generic[K, T]):
         return len(self._flights)
 
     async def share(self, key: K, make: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
-        """Make a call, or wait for the one in flight under the same key.
+        """Make a call, or wait for the one in progress under the same key.
 
-        One who is cancelled leaves the call to the others; when nobody is left the call is cancelled, and the last one
-        leaves when it has ended, with how it failed as the cause. An exception reaches all who wait and is forgotten.
+        A cancelled waiter leaves the call to the others. When the last waiter is cancelled, the call is cancelled too,
+        and its failure becomes the cause of the `CancelledError`. An exception reaches all waiters and is not kept.
 
         Args:
-            key: what is asked.
-            make: makes the call; used where none is in flight.
+            key: identifies the request.
+            make: makes the call; used where none is in progress.
 
         Returns:
-            What the call gave, and whether it is another's. Of those who get one result exactly one gets False, also
-            where the one who began the call has gone: so each call is paid for once.
+            The result, and whether the call is booked on another waiter. Exactly one of the waiters gets False, even if
+            the one that started the call was cancelled, so that each call is booked once.
         """
         flight = self._flights.get(key)
         if flight is None:

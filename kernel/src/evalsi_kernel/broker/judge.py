@@ -1,7 +1,4 @@
-"""One model under one role: a question answered from the cache, or by a call whose reply is held to the schema.
-
-It must not know who asks, nor on whose bill it goes.
-"""
+"""Answer a question with one judge model: from the cache, or by a call whose reply is validated against the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ REF_CHARS = 16
 
 
 class Resolved(NamedTuple):
-    """A question answered: the reply, the value that fits the schema, and what it took."""
+    """An answered question: the reply, the validated value, the usage, and whether it was cached."""
 
     key: JudgeKey
     reply: Reply
@@ -33,12 +30,12 @@ class Resolved(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """Under which results hold the reply."""
+        """Reference of the reply in results."""
         return self.key.digest[:REF_CHARS]
 
 
 class Unresolved(Exception):
-    """A question without an answer: why, what it took all the same, and the reply that was none."""
+    """A question without a valid answer, with the usage of its calls and the invalid reply, if any."""
 
     def __init__(self, error: WireError, key: JudgeKey, spent: Spent, reply: Reply | None = None) -> None:
         super().__init__(str(error))
@@ -50,19 +47,19 @@ class Unresolved(Exception):
 
     @property
     def ref(self) -> str:
-        """Under which results hold the reply; "" where there was none."""
+        """Reference of the invalid reply in results; "" where there is none."""
         return self.key.digest[:REF_CHARS] if self.reply is not None else ""
 
 
 class Judge:
-    """A model under a role.
+    """A model bound to a judge role.
 
     Args:
-        model: what the user says of it.
+        model: settings of the model.
         connector: makes one call.
-        caller: makes it within budget and pace.
-        cache: of replies; None asks anew each time.
-        batches: answer instead of single calls; None makes these.
+        caller: applies budget, rate limit and retries.
+        cache: the reply cache; None disables caching.
+        batches: the batch API to use; None makes single calls.
     """
 
     def __init__(
@@ -80,11 +77,11 @@ class Judge:
         self._cache = cache
 
     def key(self, ask: Ask) -> JudgeKey:
-        """What the question is known by, in the cache and in results."""
+        """Return the key of the question, used in the cache and in results."""
         return judge_key(self.connector.identity, ask)
 
     async def cached(self, ask: Ask, key: JudgeKey) -> Resolved | None:
-        """The answer that the cache holds; one that does not fit the schema is none."""
+        """Return the cached answer; None where there is none that fits the schema."""
         reply = None if self._cache is None else await self._cache.get(key.digest)
         if reply is None:
             return None
@@ -94,10 +91,10 @@ class Judge:
             return None
 
     async def resolve(self, ask: Ask, key: JudgeKey) -> Resolved:
-        """The answer: from the cache, or from a call, and from a second one when the first reply does not fit.
+        """Return the answer from the cache or a call; a reply that does not fit the schema is requested once more.
 
         Raises:
-            Unresolved: there is none.
+            Unresolved: there is no valid answer.
         """
         found = await self.cached(ask, key)
         if found is not None:
@@ -123,16 +120,16 @@ class Judge:
         return Resolved(key, reply, value, spent, cached=False)
 
     def _second_ask(self, ask: Ask, reply: Reply, problem: VerdictError) -> Ask | None:
-        """Return what to ask after a reply that is no answer; None where asking again would not help."""
+        """Return the request to make after an invalid reply; None where asking again does not help."""
         if problem.code == "judge.empty" and self.batches is None:
             return ask
-        # A batch knows its questions by their content, so that the same one would bring the same reply.
+        # A batch identifies requests by their content, so that the same request would return the same reply.
         if problem.code in ("judge.empty", "judge.unparsable") and ask.schema is not None:
             return repair_ask(ask, reply.text, problem.message)
         return None
 
     async def _call(self, ask: Ask, key: JudgeKey, before: Spent, last: Reply | None = None) -> tuple[Reply, Spent]:
-        """One reply, with what has been spent on the question until then; `last` is the reply that was none."""
+        """Make one call; return its reply and the usage so far. `last` is the invalid reply before it, if any."""
         try:
             reply, spent = await self.caller.call(
                 lambda: self._reply(ask, key), input_tokens_bound(ask), ask.max_tokens
@@ -149,5 +146,5 @@ class Judge:
 
 
 def _value(ask: Ask, reply: Reply) -> Any:
-    """The value of a reply; raises `VerdictError` where there is none that fits."""
+    """Return the validated value of a reply; raise `VerdictError` where there is none."""
     return parse_verdict(reply.text, ask.schema, reply.form, reply.finish, ask.messages)

@@ -1,7 +1,4 @@
-"""The seam of the cache of replies: one that was paid for is not paid for twice, wherever an extension keeps it.
-
-It must not know where that is.
-"""
+"""Interface of the reply cache, which an extension implements."""
 
 from __future__ import annotations
 
@@ -13,22 +10,24 @@ from evalsi_kernel.errors import CacheError
 
 
 class JudgeCache(Protocol):
-    """The cache of one run. No fault of it ever fails a run: it then has nothing, and says so once.
+    """The reply cache of one run.
+
+    A fault of the cache never fails a run: the cache then misses every lookup and reports the fault once.
 
     Attributes:
-        fault: why it is not used, or only read, any more; None while all is well.
+        fault: why the cache is disabled or read-only; None while it works.
     """
 
     fault: CacheError | None
 
     async def get(self, digest: str) -> Reply | None:
-        """The reply that is kept under a key's digest; None when there is none, or none that can be read."""
+        """Return the cached reply under a key's digest; None where there is none or it cannot be read."""
 
     def put(self, key: JudgeKey, reply: Reply) -> None:
-        """Keep a reply, in the place of an older one of the same key. It never waits, and `get` has it at once."""
+        """Cache a reply, replacing an older one of the same key. Never blocks; `get` returns it at once."""
 
     async def written(self) -> bool:
-        """Wait until all that was put is kept for other runs; False where some of it never will be."""
+        """Wait until all replies are stored for other runs; return False if some could not be."""
 
     async def close(self) -> None:
-        """Write what is not written yet, and let go; nothing may be asked of the cache after."""
+        """Write pending replies and close the cache; it must not be used afterwards."""

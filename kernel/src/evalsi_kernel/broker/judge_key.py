@@ -1,7 +1,4 @@
-"""What makes two model calls the same: the content address under which a reply is kept.
-
-It must not know where replies are kept. The bytes that are hashed are msgpack, made canonical here.
-"""
+"""Compute the content address of a model call, under which its reply is cached: a hash of canonical msgpack."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ import msgpack
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.by_content import once_by_content
 
-# A part of every key: raise it when a key's bytes change, so that no older reply is found under a new key.
+# Part of every key. Raise it when the bytes of a key change, so that no older reply is found under a new key.
 FORMAT = 1
-# So many messages have a field of their own; those after share one, that the fields of a long talk stay few.
+# Number of messages with a field of their own; the rest share one, to bound the fields of a long conversation.
 MAX_MESSAGE_FIELDS = 16
 
 _FIELD_BYTES = 4
@@ -28,20 +25,20 @@ _packer = partial(msgpack.Packer, unicode_errors="surrogatepass")
 
 
 class _Part(NamedTuple):
-    """Some of what a key is made of, packed, and the short hash of each value by its name."""
+    """A packed part of a key, and the short hash of each of its values by name."""
 
     packed: bytes
     fields: Mapping[str, str]
 
 
 class JudgeKey(NamedTuple):
-    """The address of a reply.
+    """The address of a cached reply.
 
     Args:
-        digest: SHA-256 of all that shapes the reply, in hexadecimal digits.
-        fields: a short hash of each part by its name, such as "identity.model", "messages.0" or "temperature"; two keys
-            differ in the parts whose hashes do.
-        model: the model as the identity names it, by which replies are counted and pruned.
+        digest: SHA-256 of everything that determines the reply, in hexadecimal digits.
+        fields: short hash of each part by its name, such as "identity.model", "messages.0" or "temperature". It shows
+            in which parts two keys differ.
+        model: the model's name, by which cached replies are counted and pruned.
     """
 
     digest: str
@@ -50,14 +47,14 @@ class JudgeKey(NamedTuple):
 
 
 def judge_key(identity: Mapping[str, str], ask: Ask) -> JudgeKey:
-    """The key of an ask of a model.
+    """Return the key of a request to a model.
 
-    The order of an object's keys does not matter, and 1 and 1.0 are one number, as in JSON. What is None in an ask or
-    an identity counts as left out; null inside of a schema or a message is a value like another.
+    The order of an object's keys does not matter, and 1 and 1.0 are the same number, as in JSON. None in a request or
+    an identity counts as absent; null inside of a schema or a message is an ordinary value.
 
     Args:
-        identity: what tells the model from another, as its connector says.
-        ask: the exact question.
+        identity: identity of the model, from its connector.
+        ask: the request.
     """
     settings = ask.schema, ask.max_tokens, ask.temperature, ask.seed, ask.effort, ask.sample
     before, after = _settings_parts((tuple(identity.items()), settings))
@@ -68,13 +65,13 @@ def judge_key(identity: Mapping[str, str], ask: Ask) -> JudgeKey:
 
 
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """The names of the parts in which two keys differ, those that only one of them has among them."""
+    """Return the names of the parts in which two keys differ, including those that only one of them has."""
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
 @once_by_content
 def _settings_parts(settings: tuple[tuple[tuple[str, str], ...], tuple[Any, ...]]) -> tuple[_Part, _Part]:
-    """The parts before and after the messages, which are the same for most questions of a run."""
+    """Return the parts before and after the messages, which are equal for most questions of a run."""
     identity, of_ask = settings
     before = {"format": FORMAT} | {f"identity.{name}": value for name, value in sorted(identity)}
     return _part(before), _part(dict(zip(_SETTINGS, of_ask, strict=True)))
@@ -98,12 +95,12 @@ def _part(values: Mapping[str, Any]) -> _Part:
     return _Part(packed, fields)
 
 
-# What a system message says is mostly the same for all questions of an evaluator.
+# Most questions of an evaluator share their system message.
 _known_part = once_by_content(_part)
 
 
 def _canonical(value: Any) -> Any:
-    """The same value with its keys in order and one form for each number."""
+    """Return the value with sorted keys and one representation of each number."""
     if isinstance(value, str | bool) or value is None:
         return value
     if isinstance(value, Mapping):
@@ -113,6 +110,6 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_IN_FLOAT:
         return int(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        # msgpack has no such integer.
+        # msgpack has no integers of this size.
         return msgpack.ExtType(_BIG_INTEGER, str(value).encode())
     return value

@@ -1,7 +1,4 @@
-"""What the calls of a run took, by evaluator session and record: tokens, dollars, or "unknown".
-
-Totals stay; the entries of a record are kept until they are taken. It must not know prices, models or replies.
-"""
+"""Record the usage of a run's model calls (tokens and USD) by evaluator session and record."""
 
 from __future__ import annotations
 
@@ -15,15 +12,15 @@ _COUNTS = ("input", "output", "cache_read", "reasoning")
 
 
 class Entry(NamedTuple):
-    """One ask of a model, answered or not.
+    """One request to a model, answered or not.
 
     Args:
-        ref: where its raw reply is found; "" where there is none.
-        tokens: what all its calls took.
-        cost_usd: what they cost; None is unknown.
-        calls: how many were made; an ask without one takes and costs nothing, whatever stands beside it.
-        cached: its reply was at hand, or another's call brought it: no call of its own was made.
-        failed: it ended in an error.
+        ref: reference of its raw reply; "" where there is none.
+        tokens: tokens of all its calls.
+        cost_usd: cost of all its calls; None means unknown.
+        calls: number of calls made. A request without one counts as free, whatever the other values say.
+        cached: whether the reply came from the cache or from a shared call, so that it needed no call of its own.
+        failed: whether it ended in an error.
     """
 
     ref: str
@@ -35,21 +32,21 @@ class Entry(NamedTuple):
 
 
 class Bill(NamedTuple):
-    """A sum of entries. A count of tokens or a cost is that of the known part, and None where no part is known.
+    """A sum of entries. Token counts and cost cover the known part, and are None where nothing is known.
 
     Args:
-        asks: what was asked for, also cached and failed.
-        calls: that were made.
-        cached: asks that made none, since the reply was at hand.
-        failed: asks that ended in an error.
-        input_tokens: of whole prompts.
-        output_tokens: of whole replies, with reasoning.
-        cached_tokens: the part of `input_tokens` that the provider had cached.
-        reasoning_tokens: the part of `output_tokens` that was not shown.
-        unknown_tokens: asks with a prompt or a reply that was not counted.
-        miscounted: asks whose counts contradict one another, such as more cached tokens than the prompt has.
-        cost_usd: of the asks whose cost is known.
-        unknown: asks whose cost is unknown.
+        asks: requests, including cached and failed ones.
+        calls: calls made.
+        cached: requests that needed no call.
+        failed: requests that ended in an error.
+        input_tokens: tokens of whole prompts.
+        output_tokens: tokens of whole replies, including reasoning.
+        cached_tokens: the part of `input_tokens` that was read from the provider's cache.
+        reasoning_tokens: the part of `output_tokens` that is hidden reasoning.
+        unknown_tokens: requests whose prompt or reply tokens are unknown.
+        miscounted: requests with contradictory counts, such as more cached tokens than the prompt has.
+        cost_usd: cost of the requests whose cost is known.
+        unknown: requests whose cost is unknown.
     """
 
     asks: int = 0
@@ -67,14 +64,14 @@ class Bill(NamedTuple):
 
     @property
     def shown_cost(self) -> str:
-        """The cost for a person: "$0.12", "≥ $0.12" where a part is unknown, "unknown" where all is."""
+        """The cost for display: "$0.12", "≥ $0.12" where a part is unknown, "unknown" where all of it is."""
         if self.cost_usd is None:
             return "unknown"
         return shown_usd(self.cost_usd, at_least=self.unknown > 0)
 
 
 class _Sum:
-    """A bill that grows."""
+    """Mutable running total behind a `Bill`."""
 
     def __init__(self) -> None:
         self.asks = self.made = self.calls = self.cached = self.failed = 0
@@ -114,7 +111,7 @@ class _Sum:
 
 
 class Ledger:
-    """The books of one run."""
+    """The usage of one run. Totals are kept; the entries of a record are kept until `take` removes them."""
 
     def __init__(self) -> None:
         self._sessions: dict[int, _Sum] = {}
@@ -122,7 +119,7 @@ class Ledger:
         self._entries: dict[tuple[int, str], list[Entry]] = {}
 
     def book(self, session: int, record_id: str, entry: Entry) -> None:
-        """Add an ask of an evaluator's session about a record."""
+        """Add a request of an evaluator session about a record."""
         of_session = self._sessions.get(session)
         if of_session is None:
             of_session = self._sessions[session] = _Sum()
@@ -132,24 +129,24 @@ class Ledger:
 
     @property
     def sessions(self) -> list[int]:
-        """The sessions that asked."""
+        """The sessions that made requests."""
         return list(self._sessions)
 
     def bill(self, session: int) -> Bill:
-        """What a session took so far; nothing where it is not known."""
+        """Return the usage of a session so far; zero for an unknown session."""
         of_session = self._sessions.get(session)
         return of_session.bill() if of_session is not None else Bill()
 
     def whole(self) -> Bill:
-        """What the run took so far."""
+        """Return the usage of the run so far."""
         return self._whole.bill()
 
     def take(self, session: int, record_id: str) -> list[Entry]:
-        """The entries of a record, in the order of their booking; they are forgotten here, and stay in the totals."""
+        """Remove and return the entries of a record, in booking order; they stay in the totals."""
         return self._entries.pop((session, record_id), [])
 
     def left(self) -> dict[int, list[Entry]]:
-        """The entries with calls that no record took, by session: of what was broken off."""
+        """Return the entries with calls that `take` never removed, by session: those of interrupted records."""
         left: dict[int, list[Entry]] = {}
         for (session, _), entries in self._entries.items():
             if made := [entry for entry in entries if entry.calls and not entry.cached]:

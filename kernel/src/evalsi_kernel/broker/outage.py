@@ -19,11 +19,11 @@ class OutagePolicy(NamedTuple):
     """When calls pause, and for how long.
 
     Args:
-        calls: how many different calls must have failed in a row.
-        tries: how many tries must have failed in a row.
-        first_wait_s: wait before the first try of a pause; it doubles from try to try.
-        longest_wait_s: the longest wait between two tries.
-        limit_s: how long a pause may last; then no more calls are made.
+        calls: number of different calls that must have failed in a row.
+        tries: number of tries that must have failed in a row.
+        first_wait_s: wait before the first try of a pause; doubles from try to try.
+        longest_wait_s: maximum wait between two tries.
+        limit_s: maximum length of a pause; all calls are stopped after it.
     """
 
     calls: int = 2
@@ -37,19 +37,19 @@ DEFAULT_POLICY = OutagePolicy()
 
 
 class Outage:
-    """Tells an outage from the failure of single calls, and makes one call at a time while it lasts.
+    """Distinguishes an outage from failures of single calls, and lets one call at a time through while it lasts.
 
     A failed try counts towards an outage only if no call has succeeded since its call first failed: a call that fails
     while others succeed has a fault of its own.
 
     Args:
         policy: when calls pause.
-        on_note: gets a sentence for a person when a pause goes on after its first try, and when it ends.
+        on_note: receives a message for the user when the first try of a pause fails, and when the pause ends.
 
     Attributes:
-        successes: how many calls have succeeded.
+        successes: number of calls that have succeeded.
         is_paused: whether calls wait now.
-        probes: how many tries of the present pause have failed.
+        probes: number of failed tries of the current pause.
     """
 
     def __init__(self, policy: OutagePolicy, on_note: Callable[[str], None] | None = None) -> None:
@@ -73,17 +73,17 @@ class Outage:
         if self.is_paused:
             self.is_paused = False
             if self._is_announced:
-                self._tell(f"calls succeed again after {self._lasted_s():.0f} s; going on")
+                self._tell(f"calls succeed again after {self._lasted_s():.0f} s; resuming")
 
     def failed(self, error: ProviderError, call: int) -> float | None:
         """Record a failed try.
 
         Args:
             error: how it failed.
-            call: identifies the call among those that are made now.
+            call: identifies the call among those in progress.
 
         Returns:
-            How long nothing has been served, in seconds, where the pause has reached its limit; else None.
+            The seconds since the outage began, where the pause has reached its limit; else None.
         """
         if error.error.code not in SIGNS or error.error.retry == "no":
             return None
@@ -99,7 +99,7 @@ class Outage:
         return None
 
     def _go_on(self, error: ProviderError) -> float | None:
-        """Wait for the next try, twice as long; the seconds without service where there is none any more."""
+        """Double the wait before the next try; return the length of the outage once the limit is reached."""
         now, policy = asyncio.get_running_loop().time(), self._policy
         if now < self._next_at:
             return None  # It was in flight when the pause began.
@@ -120,13 +120,13 @@ class Outage:
 
     @asynccontextmanager
     async def turn(self, rest: Callable[[float], Awaitable[None]]) -> AsyncIterator[bool]:
-        """Enter at once while calls are served; during a pause one call at a time, in order, when the next try is due.
+        """Enter at once while calls succeed; during a pause, enter one at a time when the next try is due.
 
         Args:
-            rest: waits for some seconds, or until no more calls are made.
+            rest: waits for some seconds, or until all calls are stopped.
 
         Yields:
-            Whether it is the turn for the next try of a pause.
+            Whether the call is a try of a pause.
         """
         if not self.is_paused:
             yield False

@@ -1,7 +1,4 @@
-"""The gate that every call to one provider goes through: how many at once, how soon the next one, and when none.
-
-It must not know what a call is, nor how wide the gate should be (`window`). Its clock is the running event loop's.
-"""
+"""Limit the rate of calls to one provider: how many at once, how soon the next one, and pauses after rejections."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from typing import Self
 from evalsi_kernel.broker.window import Window
 
 CATCH_UP_S = 0.002
-"""A start may be late by so much and still the next one be on time, as timers are coarse."""
+"""Tolerated delay of a start before it shifts the next one, because timers are coarse."""
 FIRST_HOLD_S, MAX_HOLD_S = 0.5, 30.0
-"""Bounds of the holds where a provider refuses all calls and does not say for how long."""
+"""Shortest and longest pause where a provider rejects all calls without a Retry-After."""
 TOLD_S = 1.0
 
 
 class Slot:
-    """Leave for one call, from `async with pace.slot()`; say of the call `succeeded` or `throttled`, or neither."""
+    """Permission for one call, from `async with pace.slot()`. Report `succeeded` or `throttled`, or neither."""
 
     __slots__ = ("_pace", "number", "started_at")
 
@@ -39,31 +36,32 @@ class Slot:
         self._pace._leave()
 
     def succeeded(self) -> None:
-        """The provider did the call."""
+        """Record that the provider accepted the call."""
         self._pace._succeeded(self)
 
     def throttled(self, retry_after_s: float | None = None) -> None:
-        """The provider refused the call since there were too many, and asks to wait so long or does not say."""
+        """Record that the provider rejected the call (429), with its Retry-After in seconds, if any."""
         self._pace._throttled(self, retry_after_s)
 
 
 class Pace:
-    """Lets calls to one provider start, in the order in which they came.
+    """Starts calls to one provider in order of arrival, adapting to the limits of the provider.
 
-    It begins at its widest. A provider that takes all is then used in full from the first round trip on; one that does
-    not refuses a part of the first calls, which costs no more than making those again, and shows by how many it does
-    take where the window must be. To begin narrow and double would lose a fifth of a job of sixteen round trips.
+    It starts at its maximum. A provider without a limit is then used in full from the first round trip on; one with a
+    limit rejects some of the first calls, which costs no more than repeating them and shows how many it accepts. Slow
+    start (start low and double) would cost a fifth of the time of a job of sixteen round trips.
 
-    When the provider throttles, no call starts until its Retry-After has passed, and the window falls by a third, to
-    half or to what was let through, where that is less; once for all refusals of one round trip. It stays there for two
-    round trips, doubles up to nine tenths of what the provider seems to take, and creeps on from there, the slower the
-    longer a refusal holds all up. Starts are then spread over a round trip, so that a limit on calls per minute is met
-    as well as one on calls at once. Where as many are refused when the window is low, that share is tolerated.
+    After a rejection no call starts until its Retry-After has passed, and the concurrency falls once for all rejections
+    of one round trip: by a third, to half, or to the number of accepted calls if that is less. It stays there for two
+    round trips, doubles up to nine tenths of what the provider seems to accept, and then grows slowly; the longer a
+    rejection pauses all calls, the slower. Starts are then spread over a round trip, so that a limit on calls per
+    minute is met as well as one on concurrent calls. A share of rejections that does not fall with the concurrency is
+    tolerated.
 
     Args:
-        max_in_flight: calls at once, at most.
-        start: calls at once to begin with; None means `max_in_flight`.
-        on_wait: gets a sentence when all calls must wait for longer than a second.
+        max_in_flight: maximum number of concurrent calls.
+        start: initial number of concurrent calls; None means `max_in_flight`.
+        on_wait: receives a message when all calls must wait for longer than a second.
     """
 
     def __init__(
@@ -77,29 +75,29 @@ class Pace:
         self._starts = 0
         self._next_start = self._hold_until = self._told_until = -math.inf
         self._is_open = False
-        self._barren = 0  # Bursts of refusals since the last success.
+        self._barren = 0  # Bursts of rejections since the last success.
         self._barren_since = math.inf
 
     @property
     def window(self) -> int:
-        """How many calls may be in flight now."""
+        """How many calls may be in progress now."""
         return self._window.limit
 
     @property
     def starved_s(self) -> float:
-        """For how long every call was refused; 0.0 where the last one was not."""
+        """For how many seconds every call has been rejected; 0.0 where the last one was not."""
         return max(0.0, asyncio.get_running_loop().time() - self._barren_since)
 
     def slot(self) -> Slot:
-        """Wait for leave to make a call: `async with pace.slot() as slot`."""
+        """Return a context manager that waits until a call may start: `async with pace.slot() as slot`."""
         return Slot(self)
 
     def open_wide(self) -> None:
-        """Let all through at once, from now on: no call will be made any more, and who waits may as well know."""
+        """Release all waiting and future calls at once; the breaker has tripped, so each raises its error."""
         self._is_open = True
         self._admit()
 
-    # -- of slots -------------------------------------------------------------------------------------------------
+    # -- slots -----------------------------------------------------------------------------------------------------
 
     async def _enter(self) -> int:
         leave: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -111,7 +109,7 @@ class Pace:
             return await leave
         except asyncio.CancelledError:
             if not leave.cancelled():
-                self._leave()  # It was let in, and goes away before it knows.
+                self._leave()  # Admitted, then cancelled before it resumed.
             raise
 
     def _leave(self) -> None:
@@ -119,7 +117,7 @@ class Pace:
         self._admit()
 
     def _admit(self) -> None:
-        """Let in from the front of the queue all that may start now, and see to it that the next one will."""
+        """Start the waiting calls that may start now, and schedule the next one."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         while self._waiting:
@@ -161,7 +159,7 @@ class Pace:
         elif self._barren:
             hold_s = min(MAX_HOLD_S, FIRST_HOLD_S * 2.0 ** min(self._barren - 1, 10))
         else:
-            hold_s = 0.0  # A narrower window may be all that it takes.
+            hold_s = 0.0  # Lower concurrency alone may be enough.
         self._barren_since = min(self._barren_since, now)
         if self._window.throttled(slot.number, self._starts, self.in_flight, hold_s, now):
             self._barren += 1
@@ -170,4 +168,4 @@ class Pace:
         self._hold_until = max(self._hold_until, now + hold_s)
         if self._hold_until > max(self._told_until, now) + TOLD_S and self._on_wait is not None:
             self._told_until = self._hold_until
-            self._on_wait(f"waiting {math.ceil(self._hold_until - now)} s: the provider asks for fewer calls")
+            self._on_wait(f"waiting {math.ceil(self._hold_until - now)} s: the provider limits the rate of calls")

@@ -1,7 +1,7 @@
-"""A verdict that a judge wrote as plain text: lines of `name: value`, of which the last one wins, or one whole word.
+"""Read a verdict that a judge wrote as plain text: `name: value` lines, of which the last wins, or one whole word.
 
-Only for servers that cannot be held to a schema. What is named within a line, in a fence or behind `>` is a quotation
-and no verdict. It must not know how a value is checked.
+Used for servers without structured output. A name within a line, in a code fence or behind `>` is a quotation, not a
+verdict.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ _NUMBER = re.compile(
     r"(?: points?)?)?",
     re.IGNORECASE,
 )
-# After a value: nothing, or a full stop, or the next name of the same line.
+# What may follow a value: nothing, a full stop, or the next name on the same line.
 _OVER = re.compile(r"[ \t*_`\"'”»]*(?:\.?\s*\Z|[,;|.][ \t*_]*[^\W\d_][\w -]{0,40}?[ \t*_`]*[:=：])")
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class Unclear(ValueError):
-    """The text names a verdict, but not which; why, as the rest of a sentence."""
+    """The text names a verdict ambiguously; the message is the rest of a sentence."""
 
 
 class Property(NamedTuple):
-    """One property of the schema: its name, and what it holds."""
+    """A property of the schema.
+
+    Args:
+        name: its name.
+        holds: kind of its values; see `holds_of`.
+        schema: its schema.
+    """
 
     name: str
     holds: str
@@ -44,7 +50,14 @@ class Property(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line that names a property: where its text begins and ends, and what is behind the name."""
+    """A line that names a property.
+
+    Args:
+        start: where the line begins in the text.
+        end: where it ends.
+        property: the named property.
+        rest: the text after the name.
+    """
 
     start: int
     end: int
@@ -53,15 +66,16 @@ class _Line(NamedTuple):
 
 
 def plain_verdict(text: str, schema: Mapping[str, Any], shown: Sequence[str] = ()) -> dict[str, Any]:
-    """The properties that a plain text gives; none when it gives no verdict.
+    """Return the properties that a plain text gives; empty where it gives no verdict.
 
     Args:
-        text: of the whole reply.
-        schema: of the answer, an object.
-        shown: texts that the judge was shown, `folded`: a line that stands in one is a quotation, unless it is alone.
+        text: the whole reply.
+        schema: object schema of the answer.
+        shown: `folded` texts that the judge was shown. A line that occurs in one of them is a quotation, unless it is
+            the only line.
 
     Raises:
-        Unclear: a property is named with a value that is none, or with two.
+        Unclear: a property has an invalid value, or two values.
     """
     properties = list(properties_of(schema))
     whole = _whole(text, properties)
@@ -83,7 +97,7 @@ def plain_verdict(text: str, schema: Mapping[str, Any], shown: Sequence[str] = (
 
 
 def folded(text: str) -> str:
-    """A text as it is looked through for quotations: marks, blanks and case aside."""
+    """Normalize a text for the search of quotations: drop Markdown marks and blanks, fold case."""
     return _UNFOLDED.sub("", text).casefold()
 
 
@@ -93,7 +107,7 @@ def _is_quoted(line: str, shown: Sequence[str]) -> bool:
 
 
 def holds_of(schema: Mapping[str, Any]) -> str:
-    """What a property holds: "number", "choice" of texts, "truth", "text", or "" for what no line can give."""
+    """Return the kind of a property: "number", "choice" (of texts), "truth", "text", or "" for any other."""
     kinds = set(types_of(dict(schema))) - {"null"}
     if kinds and kinds <= {"number", "integer"}:
         return "number"
@@ -110,7 +124,7 @@ def properties_of(schema: Mapping[str, Any]) -> Iterator[Property]:
 
 
 def _names(properties: list[Property]) -> dict[str, Property]:
-    """What a line may call a property: its name, and the usual ones of the only number and of the only choice."""
+    """Return the names that a line may use: each property's own, and common names of the only number and choice."""
     names: dict[str, Property] = {}
     for holds, usual in (("number", NUMBER_NAMES), ("choice", CHOICE_NAMES)):
         of_kind = [one for one in properties if one.holds == holds]
@@ -138,12 +152,12 @@ def _lines(text: str, names: Mapping[str, Property]) -> Iterator[_Line]:
 
 
 def _value(line: _Line, names: Mapping[str, Property]) -> Any:
-    """What stands behind the name: a whole token, and behind it nothing or another name."""
+    """Return the value after the name: a whole token, followed by nothing or by another name."""
     one, rest = line.property, line.rest.strip(_MARKS).lstrip(_QUOTES)
     value, end = _token(one, rest)
     over = None if value is None else _OVER.match(rest, end)
     if over is None:
-        raise Unclear(f"a line names {one.name!r} with what is no value of it: {line.rest.strip()[:60]!r}")
+        raise Unclear(f"a line gives {one.name!r} an invalid value: {line.rest.strip()[:60]!r}")
     again = "|".join(re.escape(name) for name, named in names.items() if named is one)
     if re.search(rf"\b(?:{again})[ *`]*[:=：]", rest.casefold().replace("_", " ").replace("-", " ")):
         raise Unclear(f"a line names {one.name!r} twice: {line.rest.strip()[:60]!r}")
@@ -151,7 +165,7 @@ def _value(line: _Line, names: Mapping[str, Property]) -> Any:
 
 
 def _token(one: Property, text: str) -> tuple[Any, int]:
-    """The value that a text begins with, and where it ends; None where it begins with none."""
+    """Return the value that a text begins with and where it ends; None and 0 where there is none."""
     if one.holds == "number":
         number = _NUMBER.match(text)
         if number is None or (number["most"] and float(number["most"]) != one.schema.get("maximum")):
@@ -160,7 +174,7 @@ def _token(one: Property, text: str) -> tuple[Any, int]:
         return (float(written) if "." in written else int(written)), number.end()
     choices = {choice: choice for choice in one.schema["enum"]} if one.holds == "choice" else _TRUTHS
     folded = text.casefold()
-    # The longest first, so that one which begins with another is not taken for it.
+    # Longest first, because one choice may be a prefix of another.
     for choice in sorted(choices, key=len, reverse=True):
         if len(folded) == len(text) and folded.startswith(choice.casefold()):
             return choices[choice], len(choice)
@@ -168,7 +182,7 @@ def _token(one: Property, text: str) -> tuple[Any, int]:
 
 
 def _whole(text: str, properties: list[Property]) -> dict[str, Any]:
-    """The verdict of a reply that is one label or one number and nothing else."""
+    """Return the verdict of a reply that consists of one label or one number only."""
     bare = text.strip(_MARKS + _QUOTES + "\n.")
     for holds in ("choice", "number"):
         of_kind = [one for one in properties if one.holds == holds]
@@ -180,6 +194,6 @@ def _whole(text: str, properties: list[Property]) -> dict[str, Any]:
 
 
 def _with_reason(found: dict[str, Any], properties: list[Property], text: str) -> dict[str, Any]:
-    """With the whole reply as the schema's only text, where no line gives it."""
+    """Add the whole reply as the schema's only text property, where no line gives that property."""
     texts = [one.name for one in properties if one.holds == "text"]
     return {texts[0]: text.strip(), **found} if found and len(texts) == 1 else found

@@ -1,7 +1,4 @@
-"""A dry run: which calls would be made, and what they could cost at most.
-
-It must not know how a call is made.
-"""
+"""Count the calls that a dry run would make, and their maximum cost."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from evalsi_kernel.broker.judge_key import JudgeKey
 
 
 class Preview:
-    """Counts questions instead of asking them; equal ones count once, as they would be asked once."""
+    """Counts questions instead of asking them; equal questions count once, because they would share a call."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -21,7 +18,7 @@ class Preview:
         self._known: set[int] = set()
 
     def count(self, key: JudgeKey, max_tokens: int, max_usd: float | None) -> None:
-        """Count a call that would be made, and the most that it could take; None is an unknown price."""
+        """Count a call with the maximum that it could use; `max_usd` is None where the price is unknown."""
         if self._is_new(key):
             self.calls += 1
             self.max_tokens += max_tokens
@@ -32,7 +29,7 @@ class Preview:
         self.cached += self._is_new(key)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `max_usd` is null where a price is unknown."""
+        """Return the counts as JSON; `max_usd` is null where a price is unknown."""
         return {
             "calls": self.calls,
             "cached": self.cached,

@@ -1,7 +1,4 @@
-"""What models cost: the table that files of prices make, and the cost of a call by it, known or unknown.
-
-It must not know where the files come from, nor who reads them (an extension does) or who pays.
-"""
+"""Price table of models, built from price files, and the cost of calls."""
 
 from __future__ import annotations
 
@@ -15,15 +12,20 @@ from evalsi_kernel.broker.by_content import once_by_content
 
 ANY_END = "*"
 _PER_MILLION = 1_000_000
-# The marks of a message's role and ends, and what a provider adds of its own to a prompt that asks for structure.
+# Allowances for role markers of a message, and for what a provider adds to a prompt to get structured output.
 _MESSAGE_TOKENS = 16
 _PROMPT_TOKENS = 512
 
 
 class Price(NamedTuple):
-    """USD per million tokens: of the prompt, the reply, and the parts of the prompt that touch the provider's cache.
+    """Price of a model in USD per million tokens.
 
-    `above` holds what a whole call costs instead whose prompt has more tokens than a number, the smallest number first.
+    Args:
+        input: price of the prompt.
+        output: price of the reply.
+        cache_read: price of the prompt's tokens read from the provider's cache.
+        cache_write: price of the prompt's tokens written to the provider's cache.
+        above: (tokens, price) pairs, ascending; a call whose prompt has more tokens costs that price as a whole.
     """
 
     input: float
@@ -33,17 +35,17 @@ class Price(NamedTuple):
     above: tuple[tuple[int, Price], ...] = ()
 
     def possible(self, input_tokens: int) -> list[Price]:
-        """The prices that a call with at most so many tokens in its prompt can have, that of the most of them last."""
+        """Return the prices that apply to prompts of up to this many tokens; the last is that of the longest."""
         return [self, *(price for tokens, price in self.above if input_tokens > tokens)]
 
 
 class PriceFile(NamedTuple):
-    """What a file says.
+    """The content of a price file.
 
     Args:
-        prices: name of a model → price.
-        version: as the file says it; one that says none is known by its content.
-        as_of: the day when the prices were right, such as "2026-11-03"; None where it is not said.
+        prices: model name → price.
+        version: the version named in the file; a hash of its content where it names none.
+        as_of: the date of the prices, such as "2026-11-03"; None where the file has none.
     """
 
     prices: Mapping[str, Price]
@@ -55,10 +57,10 @@ class PriceTable:
     """Prices by provider and model.
 
     Args:
-        prices: name → price. A name is "provider/model", or "model" of any provider; one that ends in `*` stands for
-            all that begin so.
-        version: what tells this table from another; it goes into results.
-        as_of: the day when the oldest of the prices was right; None where no file says it.
+        prices: name → price. A name is "provider/model", or "model" for any provider; one that ends in `*` matches
+            every name with that prefix.
+        version: identifies the table in results.
+        as_of: date of the oldest file; None where no file has a date.
     """
 
     def __init__(self, prices: Mapping[str, Price], version: str = "", as_of: str | None = None) -> None:
@@ -69,10 +71,10 @@ class PriceTable:
 
     @classmethod
     def load(cls, paths: Sequence[Path], read: Callable[[Path], PriceFile]) -> PriceTable:
-        """The table of some files; of one name the last file's price counts.
+        """Merge price files; the last file overrides the others.
 
         Raises:
-            ConfigError: a file cannot be read, or something in it does not fit; the message names the lines.
+            ConfigError: a file cannot be read or is invalid; the message names the lines.
         """
         files = [read(path) for path in dict.fromkeys(paths)]
         prices: dict[str, Price] = {}
@@ -82,9 +84,9 @@ class PriceTable:
         return cls(prices, " + ".join(file.version for file in files), min(days, default=None))
 
     def price(self, provider: str, model: str) -> Price | None:
-        """The price of a model; None is unknown.
+        """Return the price of a model; None means unknown.
 
-        Of several names that fit, the one with the most of the model's name in it counts; then one without `*`, then
+        Where several names match, the one with the longest match of the model's name wins, then one without `*`, then
         one with the provider.
         """
         key = (provider, model)
@@ -94,12 +96,11 @@ class PriceTable:
         return self._found[key]
 
     def cost_usd(self, provider: str, model: str, tokens: Tokens) -> float | None:
-        """What a call cost; None where the price, the prompt or the reply is unknown, never 0 for that.
+        """Return the cost of a call; None, never 0, where the price, the prompt or the reply is unknown.
 
-        Parts that the provider read from or wrote to its cache are parts of the prompt, and cost their own price
-        instead of the prompt's. A provider that says nothing of a cache is taken to have used none. Counts that
-        contradict one another (`miscount`) are each paid for as they stand: the rest of the prompt is then nothing, and
-        never less.
+        Tokens read from or written to the provider's cache are part of the prompt and have their own price. A provider
+        that reports no cache usage is assumed to have used none. Contradictory counts (see `miscount`) are priced as
+        they are; the uncached rest of the prompt is then 0.
 
         Source: OpenTelemetry's semantic conventions for generative AI, `gen_ai.usage.*`.
         """
@@ -118,7 +119,7 @@ class PriceTable:
         return sum(parts) / _PER_MILLION
 
     def worst_case_usd(self, provider: str, model: str, input_tokens: int, max_tokens: int) -> float | None:
-        """The most that a call of so many tokens can cost; None where the price is unknown."""
+        """Return the maximum cost of a call of up to this many tokens; None where the price is unknown."""
         price = self.price(provider, model)
         if price is None:
             return None
@@ -132,7 +133,7 @@ class PriceTable:
 
 
 def miscount(tokens: Tokens) -> str | None:
-    """What contradicts itself in a provider's counts, as a sentence; None where nothing does."""
+    """Return a sentence about contradictory counts of a provider; None where there are none."""
     if any(count is not None and count < 0 for count in tokens):
         return f"A count is below zero: {tokens}."
     cached = (tokens.cache_read or 0) + (tokens.cache_write or 0)
@@ -144,11 +145,11 @@ def miscount(tokens: Tokens) -> str | None:
 
 
 def input_tokens_bound(ask: Ask) -> int:
-    """More tokens than the prompt can take.
+    """Return an upper bound of the prompt's tokens.
 
-    No tokenizer in use makes more tokens than a text has bytes in UTF-8: the one bound that needs no tokenizer. For
-    English it is about four times what is used, for Chinese two or three; beside the room for a reply that a
-    reservation holds anyway, that is little. Roles, ends of messages, and what a provider adds are allowed for.
+    Tokenizers in use never produce more tokens than a text has UTF-8 bytes, so this bound needs no tokenizer. It is
+    about four times the usage for English and two to three times for Chinese, which is small compared to the room
+    reserved for the reply. Role markers and additions of the provider are allowed for.
     """
     size_bytes = sum(_size_bytes(message.get("content", "")) for message in ask.messages)
     if ask.schema is not None:
@@ -157,7 +158,7 @@ def input_tokens_bound(ask: Ask) -> int:
 
 
 def text_tokens_bound(texts: Sequence[str]) -> int:
-    """More tokens than some texts can take that are embedded; see `input_tokens_bound`."""
+    """Return an upper bound of the tokens of texts to embed; see `input_tokens_bound`."""
     return sum(map(_size_bytes, texts)) + _MESSAGE_TOKENS * len(texts)
 
 
@@ -171,7 +172,7 @@ def _size_bytes(text: str) -> int:
 
 
 def _fit(name: str, provider: str, model: str) -> tuple[int, bool, bool] | None:
-    """How well a name fits a model, the greater the better; None where it does not."""
+    """Return how well a name matches a model, greater is better; None where it does not."""
     is_exact = not name.endswith(ANY_END)
     begin = name if is_exact else name.removesuffix(ANY_END)
     for whole, own in ((f"{provider}/{model}", len(provider) + 1), (model, 0)):

@@ -1,4 +1,4 @@
-"""Read the body of an HTTP reply within bounds: on the wire, after decompression, and of work on the event loop."""
+"""Read the body of an HTTP response within size limits, before and after decompression."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 MAX_REPLY_BYTES: Final = 32 * 2**20
-"""The most that one reply may hold, before and after decompression."""
+"""Maximum size of one response, before and after decompression."""
 ACCEPT_ENCODING: Final = "gzip, deflate"
-"""What `Accept-Encoding` asks for: the codings that can be decompressed in bounded steps everywhere."""
+"""Value of `Accept-Encoding`: codings that can be decompressed in bounded steps."""
 _IDENTITY: Final = ("", "identity")
 _STEP_BYTES: Final = 2**16
 _THREAD_STEP_BYTES: Final = 2**20
 _GZIP: Final = zlib.MAX_WBITS | 16
 _MAX_MEMBERS: Final = 1_000
-"""Concatenated gzip members in one reply; each costs a copy of what follows it."""
+"""Maximum number of concatenated gzip members; each costs a copy of the data after it."""
 
 
 class ReplyTooLarge(Exception):
-    """A reply holds more than its bound.
+    """A response exceeds its size limit.
 
     Args:
-        limit_bytes: the bound.
+        limit_bytes: the limit.
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -32,18 +32,18 @@ class ReplyTooLarge(Exception):
 
 
 class BadEncoding(Exception):
-    """A reply is compressed in a way that was not asked for, or its compressed data is damaged."""
+    """A response has an unsupported coding, or its compressed data is corrupt."""
 
 
 async def reply_pieces(pieces: AsyncIterator[bytes], encoding: str, limit_bytes: int) -> AsyncIterator[bytes]:
     """Yield a body in decompressed pieces.
 
-    Data that expands much is decompressed in a worker thread, a bounded step at a time.
+    Data with a high compression ratio is decompressed in a thread, one bounded step at a time.
 
     Args:
-        pieces: the body as it comes from the network, still compressed.
+        pieces: chunks of the body from the network, still compressed.
         encoding: the `Content-Encoding` header; "" where there is none.
-        limit_bytes: the most bytes that may come, and the most that they may expand to.
+        limit_bytes: maximum size of the body, both compressed and decompressed.
 
     Raises:
         ReplyTooLarge: the body exceeds the limit.
@@ -79,7 +79,7 @@ async def whole_reply(
         pieces: as for `reply_pieces`.
         encoding: as for `reply_pieces`.
         limit_bytes: as for `reply_pieces`.
-        length: the `Content-Length`; a body that announces too much is not read.
+        length: the `Content-Length`; a body that is announced as too large is not read.
 
     Raises:
         ReplyTooLarge: the body exceeds the limit.

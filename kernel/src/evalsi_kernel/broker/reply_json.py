@@ -1,7 +1,4 @@
-"""JSON in a judge's reply: the whole of it, or the objects that stand in its prose. One pass, whatever the text.
-
-It must not know a schema.
-"""
+"""Find JSON in a judge's reply: the whole reply, or objects within its prose, in linear time."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ FENCE = "```"
 MAX_LEVELS = 64
 MAX_BRACED = 1_000
 _LANGUAGE = re.compile(r"[\w+-]*(?=\s|[\[{])")
-# A string that never ends takes the rest, so that no quote of it is looked at twice.
+# An unterminated string consumes the rest, so that no quote is scanned twice.
 _IN_OBJECT = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}]', re.DOTALL)
 _GLANCE = 64
 _OPENS = re.compile(r"(?:\A|\n)[ \t]*(?:```[\w+-]*[ \t]*)?\Z")
@@ -26,11 +23,18 @@ _CLOSES = re.compile(r"[ \t]*(?:```)?[ \t\r]*(?:\n|\Z)")
 
 
 class NoJson(ValueError):
-    """The text is not strict JSON; why, as the rest of a sentence."""
+    """The text is not strict JSON; the message is the rest of a sentence."""
 
 
 class Placed(NamedTuple):
-    """An object in prose, where it stands, and whether it has lines of its own, as what a sentence quotes does not."""
+    """A JSON object within prose.
+
+    Args:
+        value: the object.
+        alone: whether it has lines of its own, unlike an object quoted within a sentence.
+        start: where it begins in the text.
+        end: where it ends.
+    """
 
     value: dict[str, Any]
     alone: bool
@@ -39,10 +43,10 @@ class Placed(NamedTuple):
 
 
 def strict_json(text: str) -> Any:
-    """The value of a text that is JSON to the letter: no NaN, no number beyond a float, no key twice in an object.
+    """Parse strict JSON: no NaN, no number beyond the range of a float, no duplicate keys.
 
     Raises:
-        NoJson: it is not.
+        NoJson: the text is not strict JSON.
     """
     try:
         value = _DECODER.decode(text)
@@ -55,7 +59,7 @@ def strict_json(text: str) -> Any:
     except NoJson:
         raise
     except ValueError:
-        # All that json refuses besides is an integer of more digits than Python reads.
+        # The only other ValueError of json: an integer with more digits than Python converts.
         raise NoJson("it has a number of too many digits") from None
     if isinstance(value, dict | list) and is_deeper(value, MAX_LEVELS):
         raise NoJson("it is nested too deep")
@@ -63,7 +67,7 @@ def strict_json(text: str) -> Any:
 
 
 def without_fence(text: str) -> str:
-    """The text inside the one code fence that it is; any other text without the blanks around it."""
+    """Return the content of a text that is one code fence; any other text stripped of surrounding blanks."""
     bare = text.strip("\ufeff \t\r\n")
     if not (bare.startswith(FENCE) and bare.endswith(FENCE) and len(bare) >= 2 * len(FENCE)):
         return bare
@@ -73,17 +77,17 @@ def without_fence(text: str) -> str:
 
 
 def objects_in(text: str) -> list[Placed]:
-    """The different JSON objects of a prose, at most two: whoever looks for one needs not see a third.
+    """Return the different JSON objects within prose, at most two, since a second one makes the verdict ambiguous.
 
-    What stands inside another object is never one of them, nor is what stands inside of braces that are no JSON.
+    Objects nested in another object, or inside of braces that are not JSON, do not count.
 
     Raises:
-        NoJson: there are more braces, or deeper ones, than any verdict has in it or around it.
+        NoJson: there are too many pairs of braces, or they are nested too deep.
     """
     found: list[Placed] = []
     for number, (start, end) in enumerate(_braced(text)):
         if number == MAX_BRACED:
-            raise NoJson(f"more than {MAX_BRACED:,} pairs of braces stand in it")
+            raise NoJson(f"it has more than {MAX_BRACED:,} pairs of braces")
         try:
             value = strict_json(text[start:end])
         except NoJson:
@@ -101,7 +105,7 @@ def objects_in(text: str) -> list[Placed]:
 
 
 def _braced(text: str) -> Iterator[tuple[int, int]]:
-    """The spans from a brace to the one that closes it, none inside another; none after a brace that nothing closes."""
+    """Yield the outermost spans from a brace to its closing one; stop at a brace that is never closed."""
     start = text.find("{")
     while start >= 0:
         depth = 0
@@ -118,8 +122,8 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
-    """Whether nothing else is on the lines of a span but a fence, and it is no item of a list."""
-    # A glance to both sides: however long the text, an object costs no more than itself.
+    """Return whether a span shares its lines with nothing but a fence, and is not an element of a list."""
+    # Look only this far to both sides, so that the cost does not depend on the length of the text.
     before, after = text[max(0, start - _GLANCE) : start], text[end : end + _GLANCE]
     opens = _OPENS.search(before)
     if opens is None or (opens.start() == 0 and start > _GLANCE and not before.startswith("\n")):
@@ -130,7 +134,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise NoJson(f"{name} is no JSON value")
+    raise NoJson(f"{name} is not a JSON value")
 
 
 def _finite_float(written: str) -> float:
@@ -149,7 +153,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return read
 
 
-# Made once: that takes as long as a verdict's text takes to be read.
+# Created once, because creating a decoder takes as long as parsing a verdict.
 _DECODER: Final = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_finite_float, object_pairs_hook=_without_doubles
 )

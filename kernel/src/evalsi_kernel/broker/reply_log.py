@@ -1,7 +1,4 @@
-"""Every raw reply of a run, written down once under its reference, for results.json.
-
-It must not know what a reply is worth.
-"""
+"""Log every raw reply of a run once under its reference, for results.json."""
 
 from __future__ import annotations
 
@@ -21,17 +18,17 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 
 
 class ReplyLog:
-    """Replies on disk until the end of the run; memory holds eight bytes a reply.
+    """Raw replies in a file until the end of the run; memory holds eight bytes for each.
 
     Args:
-        folder: where they lie; None means the system's place for temporary files.
-        on_line: gets each reply as it is written down, for a log of its own.
+        folder: folder of the file; None means the system's temporary folder.
+        on_line: receives each logged line, for a second log.
 
     Attributes:
-        lines: the replies as JSON.
+        lines: the replies as lines of JSON.
 
     Raises:
-        OSError: nothing can be written there; `add` raises it too when the disk is full.
+        OSError: the folder is not writable; `add` raises it too when the disk is full.
     """
 
     def __init__(self, folder: Path | None, on_line: Callable[[str], object] | None = None) -> None:
@@ -40,7 +37,7 @@ class ReplyLog:
         self._known: set[int] = set()
 
     def add(self, ref: str, key: JudgeKey, role: str, reply: Reply, problem: str = "") -> None:
-        """Write a reply down, unless one of this reference was; `problem` says why it is no answer."""
+        """Log a reply unless its reference is already logged; `problem` says why it is not a valid answer."""
         number = int(ref, 16)
         if number in self._known:
             return
@@ -55,7 +52,7 @@ class ReplyLog:
             "finish": reply.finish,
             "form": reply.form,
             "tokens": reply.tokens._asdict(),
-            # Half a surrogate pair has no UTF-8; it stands escaped.
+            # A lone surrogate has no UTF-8 encoding; write it escaped.
             "text": reply.text.encode("utf-8", "backslashreplace").decode(),
         }
         if problem:
@@ -66,6 +63,6 @@ class ReplyLog:
             self._on_line(line)
 
     def restore(self, line: str) -> None:
-        """Take back a reply that an earlier attempt wrote down."""
+        """Add a reply that an earlier attempt logged."""
         self._known.add(int(json.loads(line)["ref"], 16))
         self.lines.append([line])

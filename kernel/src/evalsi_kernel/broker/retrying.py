@@ -1,7 +1,4 @@
-"""A call made again where that may help, at the provider's pace, and no call at all where none can help.
-
-It must not know what a call asks, nor what it costs.
-"""
+"""Retry calls to a model under its rate limiter, and stop all calls once none can succeed."""
 
 from __future__ import annotations
 
@@ -30,25 +27,25 @@ REFUSALS = {
     "provider.unsupported",
 }
 FAILING = 10
-"""Where so many different calls are rejected, for `FAILING_S`, and none succeeds meanwhile, no more are made."""
+"""Calls stop when this many different calls are rejected within `FAILING_S` and none succeeds."""
 FAILING_S = 120.0
 MAX_LONG_WAITS = 10
-"""So many calls in a row that are asked to wait for too long stop all others: the provider means everyone."""
+"""Calls stop after this many in a row with a Retry-After beyond the time limit of a call."""
 COLD_TRIES = 4
-"""A provider that cannot be reached, and that has not answered once, is given up after so many tries of one call."""
+"""A provider that was never reached is given up after this many tries of one call."""
 COLD_PROBES = 2
-"""The same where different calls take turns in a pause."""
+"""The same for a pause, in which different calls take turns."""
 
 
 class RetryPolicy(NamedTuple):
-    """How long a call is tried.
+    """How often and how long a call is retried.
 
     Args:
-        max_tries: how often a call may fail; that it was throttled does not count, time alone ends that.
-        max_s: how long a call may take with all its tries and the waits between them, but for the wait for its turn;
-            a second try is made in any case.
-        base_s: the longest wait after the first try; it doubles from try to try.
-        longest_s: the longest wait that is of our own choosing.
+        max_tries: maximum number of failures; rejections (429) do not count, only `max_s` limits them.
+        max_s: time limit for a call with all its tries and the waits between them, without the wait for a slot; a
+            second try is always made.
+        base_s: maximum wait after the first try; doubles from try to try.
+        longest_s: maximum backoff, unless the provider asks for more.
     """
 
     max_tries: int = 7
@@ -58,15 +55,15 @@ class RetryPolicy(NamedTuple):
 
 
 class Breaker:
-    """Stops all calls to a model once none can succeed; nothing that happens later starts them again.
+    """Circuit breaker that stops all calls to a model once none can succeed; it never closes again.
 
     Args:
         outage: when calls pause, and for how long, before they are stopped.
         on_note: gets a sentence for a person when they pause and when they go on.
 
     Attributes:
-        error: why no call is made; None as long as they are.
-        outage: pauses calls while none is served.
+        error: why calls are stopped; None while they are not.
+        outage: pauses calls while none succeeds.
     """
 
     def __init__(self, outage: OutagePolicy = DEFAULT_POLICY, on_note: Callable[[str], None] | None = None) -> None:
@@ -80,21 +77,21 @@ class Breaker:
 
     @property
     def is_cold(self) -> bool:
-        """Whether no call has come through yet."""
+        """Whether no call has succeeded yet."""
         return not self._successes
 
     def trip(self, error: ProviderError) -> None:
-        """Stop all calls; the first error stays the reason."""
+        """Stop all calls; the first error is kept as the reason."""
         if self.error is None:
             self.error = error
             self._broke.set()
 
     def check(self, calls: int, tokens: Tokens) -> None:
-        """Raise the reason why no call is made, where there is one.
+        """Raise the reason why calls are stopped, if they are.
 
         Args:
-            calls: how many were made for the same answer before.
-            tokens: what they took.
+            calls: number of calls made before for the same reply.
+            tokens: tokens used by them.
         """
         if self.error is not None:
             raise renewed(self.error, self.error.error.message, calls, tokens) from self.error
@@ -107,7 +104,7 @@ class Breaker:
         self.outage.succeeded()
 
     def asked_to_wait(self, error: ProviderError) -> None:
-        """Record a call that was asked to wait for longer than it may take."""
+        """Record a call with a Retry-After beyond its time limit."""
         self._long_waits += 1
         if self._long_waits >= MAX_LONG_WAITS:
             self.trip(error)
@@ -117,10 +114,10 @@ class Breaker:
 
         Args:
             error: how it failed.
-            heard: what this returned for the previous try of the same call; None for its first.
+            heard: the return value for the previous try of the same call; None for its first.
 
         Returns:
-            What identifies the same call the next time: a call counts once between two successes of any.
+            A value to pass for the next try of the same call; each call counts once between two successes.
         """
         now = asyncio.get_running_loop().time()
         if not self._failing:
@@ -131,7 +128,7 @@ class Breaker:
         return self._successes
 
     def failed(self, error: ProviderError, call: int) -> None:
-        """Record a failed try that may be the sign of an outage; one that lasts too long stops all calls."""
+        """Record a failed try that may be due to an outage; an outage that lasts too long stops all calls."""
         lasted_s = self.outage.failed(error, call)
         if lasted_s is None and error.error.code == UNREACHABLE and self.is_cold and self.outage.probes >= COLD_PROBES:
             self.trip(renewed(error, error.error.message, 0, NO_TOKENS))
@@ -139,11 +136,11 @@ class Breaker:
             self._trip_after(error, lasted_s)
 
     def _trip_after(self, error: ProviderError, seconds: float) -> None:
-        why = f"Nothing has come through for {seconds:.0f} s: no more is asked."
+        why = f"No call has succeeded for {seconds:.0f} s, so all calls are stopped."
         self.trip(renewed(error, f"{error.error.message} {why}", 0, NO_TOKENS))
 
     async def rest(self, seconds: float) -> None:
-        """Wait, but no longer than until all calls are stopped."""
+        """Wait, or return early once all calls are stopped."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._broke.wait()
@@ -159,24 +156,24 @@ async def call_with_retries(
     on_failed: Callable[[ProviderError], None] | None = None,
     takes_turns: bool = False,
 ) -> T:
-    """Make a call, and again as long as that may help.
+    """Make a call, with retries where they may help.
 
-    Between tries it waits a random part of a span that doubles ("full jitter"), and never less than the provider asks
-    for; an error with retry `same` is tried again at once, the first time. While it waits it holds no slot.
+    Backoff is exponential with full jitter, and never shorter than the provider's Retry-After; the first retry of an
+    error with retry `same` is immediate. No slot is held while waiting.
 
     Args:
-        make: makes one call; it must end by itself.
-        pace: gives each try its turn, and hears how it went.
-        policy: how long to try.
-        breaker: of the same model as the pace.
-        draw: random numbers from 0 to below 1.
-        on_failed: hears of each failed try that another follows, to count what it took.
+        make: makes one call; must have a timeout of its own.
+        pace: rate limiter that admits each try and learns its result.
+        policy: limits of tries and time.
+        breaker: breaker of the same model as the rate limiter.
+        draw: random numbers in [0, 1).
+        on_failed: called for each failed try that is followed by another, to count its usage.
         takes_turns: raise the error, with `is_unserved`, where no call has succeeded since this one first failed, so
-            that the caller makes another call in its place and this one later.
+            that the caller can make another call first.
 
     Raises:
-        ProviderError: no try succeeded; the last one's error, with the number of tries in its message and in `calls`,
-            and the tokens of all. Without a call where the breaker stopped them.
+        ProviderError: the error of the last try, with the number of tries in its message and in `calls`, and the tokens
+            of all tries; or the error of the breaker, without a call.
     """
     tries = _Tries(pace, policy, breaker, takes_turns=takes_turns)
     while True:
@@ -192,7 +189,7 @@ async def call_with_retries(
                     result = await make()
                 except ProviderError as error:
                     failure = error
-                    # A wait that is too long for one call ends that call, and holds up no other.
+                    # A wait beyond the limit of one call ends only that call.
                     if _is_throttled(error) and not _asks_too_much(error, policy):
                         slot.throttled(error.retry_after_s)
                 else:
@@ -207,7 +204,7 @@ async def call_with_retries(
 
 
 class _Tries:
-    """How often one call was made, and what that took."""
+    """State of one call over its tries."""
 
     def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
         self.calls = 0
@@ -223,7 +220,7 @@ class _Tries:
         self._takes_turns = takes_turns
         self._was_paused = False
         self._successes: int | None = None
-        """Of all calls, when this one first failed."""
+        """Number of successes of all calls when this one first failed."""
 
     def begin(self) -> None:
         """Record the start of a try."""
@@ -231,10 +228,10 @@ class _Tries:
         self._began_at = asyncio.get_running_loop().time()
 
     def failed(self, error: ProviderError, draw: float) -> float:
-        """Take in how a try ended; returns how long to wait before the next, or raises the error to end with."""
+        """Record a failed try; return the wait before the next one in seconds, or raise the final error."""
         policy, breaker, outage = self._policy, self._breaker, self._breaker.outage
         if self._was_paused and not outage.is_paused:
-            # What failed in an outage says nothing of the call.
+            # Failures during an outage do not count against the call.
             self._failures, self._took_s, self._successes = 0, 0.0, None
         self.calls += error.is_sent
         self.tokens = self.tokens.plus(taken(error))
@@ -253,7 +250,7 @@ class _Tries:
             if self._pace.starved_s > policy.max_s:
                 breaker.trip(self._raised(error, self._end(error) or ""))
         elif error.error.code == "provider.bad_request":
-            outage.succeeded()  # Something is there and reads what it is sent.
+            outage.succeeded()  # The server is up and parses requests.
         elif is_unserved and not error.has_fallback:
             breaker.failed(error, id(self))
         may_be_outage = error.error.code in SIGNS and error.error.retry != "no" and not error.has_fallback
@@ -261,7 +258,7 @@ class _Tries:
         end = self._end(error)
         if breaker.error is not None:
             self._pace.open_wide()
-            # It is not the call's own fault: its error is that of all.
+            # The outage, not the call, is at fault: raise the error of all calls.
             if self._was_paused:
                 breaker.check(self.calls, self.tokens)
         elif self._was_paused:
@@ -276,7 +273,7 @@ class _Tries:
         return renewed(error, f"{error.error.message}{end}", self.calls, self.tokens)
 
     def _end(self, error: ProviderError) -> str | None:
-        """What to add to the message of the last error; None where another try may help."""
+        """Return what to append to the message of the last error; None where another try may help."""
         policy = self._policy
         tried = f" It was tried {self._tries} times." if self._tries > 1 else ""
         if _asks_too_much(error, policy):
@@ -291,11 +288,11 @@ class _Tries:
         return tried if is_over else None
 
     def _is_unreachable(self, error: ProviderError) -> bool:
-        """Whether nobody seems to be there: a wrong address, or a server that is down, which hours would not end."""
+        """Whether the server seems not to exist: a wrong address, or one that is down."""
         return error.error.code == UNREACHABLE and self._breaker.is_cold and self._failures >= COLD_TRIES
 
     def _is_wrong_address(self, error: ProviderError) -> bool:
-        """Whether a page answers where the provider's API should, and has done so from the start."""
+        """Whether a web page answers instead of the provider's API, and has done so from the start."""
         return error.is_page and self._breaker.is_cold
 
 
@@ -304,12 +301,12 @@ def _is_throttled(error: ProviderError) -> bool:
 
 
 def _asks_too_much(error: ProviderError, policy: RetryPolicy) -> bool:
-    """Whether the provider asks for a longer wait than any call may take."""
+    """Return whether the Retry-After exceeds the time limit of a call."""
     return (error.retry_after_s or 0.0) > policy.max_s
 
 
 def _wait_s(error: ProviderError, tries: int, policy: RetryPolicy, draw: float) -> float:
-    """How long to wait before the next try."""
+    """Return how long to wait before the next try, in seconds."""
     if error.error.retry == "same" and tries == 1:
         own_s = 0.0
     else:
@@ -324,16 +321,16 @@ def taken(error: ProviderError) -> Tokens:
 
 
 def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> ProviderError:
-    """The same error anew, since what many raise at once must be one exception each.
+    """Return a copy of an error; each waiting call needs an exception instance of its own.
 
     Args:
-        error: the error.
-        message: what it says now.
-        calls: how many calls were made.
-        tokens: what they took.
+        error: the error to copy.
+        message: the new message.
+        calls: number of calls made.
+        tokens: tokens used by them.
     """
     wire = error.error
-    anew = ProviderError(
+    copy = ProviderError(
         wire.code,
         message,
         wire.hint,
@@ -345,5 +342,5 @@ def renewed(error: ProviderError, message: str, calls: int, tokens: Tokens) -> P
         is_sent=error.is_sent,
         is_page=error.is_page,
     )
-    anew.calls = calls
-    return anew
+    copy.calls = calls
+    return copy

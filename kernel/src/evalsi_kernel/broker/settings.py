@@ -1,7 +1,4 @@
-"""What a user says of the models of a run: which ones, how to ask them, and what they may cost.
-
-It must not know a provider; a key is only ever named by its environment variable.
-"""
+"""Settings of a run's models: roles, parameters and budget. API keys are only named by their environment variable."""
 
 from __future__ import annotations
 
@@ -12,24 +9,25 @@ from typing import NamedTuple
 
 PRIMARY, EMBED = "primary", "embed"
 MAX_WAIT_S = 300.0
-"""How long one call may take with all its tries and waits, unless said otherwise."""
+"""Default time limit of a call with all its tries and waits, in seconds."""
 
 
 class ModelSettings(NamedTuple):
-    """One model.
+    """Settings of one model.
 
     Args:
-        model: the provider's name of it.
-        provider: the connector's name.
-        base_url: where the provider answers; None means its public address.
-        api_key_env: the environment variable of the key; None means the provider's usual one, "none" no key.
-        effort: how hard to think, in the provider's words; None leaves it to the provider.
-        max_tokens: the most that a reply may take, reasoning included.
-        temperature: of sampling; None leaves it to the provider.
-        timeout_s: how long one call may take.
-        max_in_flight: calls at once.
-        max_wait_s: how long a call may take with all its tries and the waits between them; it ends where the provider
-            asks to wait for longer.
+        model: the provider's name of the model.
+        provider: name of the connector.
+        base_url: URL of the API; None means the provider's public one.
+        api_key_env: the environment variable that holds the key; None means the provider's usual one, "none" means no
+            key.
+        effort: reasoning effort, passed to the provider unchanged; None leaves it to the provider.
+        max_tokens: maximum length of a reply in tokens, reasoning included.
+        temperature: sampling temperature; None leaves it to the provider.
+        timeout_s: timeout of one call.
+        max_in_flight: maximum number of concurrent calls.
+        max_wait_s: time limit of a call with all its tries and the waits between them; also the longest Retry-After
+            that is respected.
     """
 
     model: str
@@ -45,18 +43,18 @@ class ModelSettings(NamedTuple):
 
 
 class BrokerSettings(NamedTuple):
-    """The models of a run by their roles, and the bounds of what they may cost.
+    """The models of a run by role, and their budget.
 
     Args:
         roles: role → model; `--judge-*` binds "primary", `--embed-*` "embed".
-        use_cache: take replies from the cache and keep new ones there.
-        max_tokens: of all calls together; None is no bound.
-        max_usd: of all calls together; None is no bound.
-        prices: a file of prices that goes before the connectors' own.
-        dry_run: make no call; count those that would be made, and what they could cost at most.
-        spent_tokens: what an earlier attempt at the same run took of `max_tokens`.
-        spent_usd: what it took of `max_usd`.
-        batch: hand in what judges are asked as batches, for less money and with hours to answer.
+        use_cache: read replies from the cache and store new ones in it.
+        max_tokens: token limit of all calls together; None means no limit.
+        max_usd: cost limit of all calls together; None means no limit.
+        prices: price file that overrides the built-in prices.
+        dry_run: make no calls; count the calls that would be made and their maximum cost.
+        spent_tokens: part of `max_tokens` used by an earlier attempt of the run.
+        spent_usd: part of `max_usd` used by an earlier attempt of the run.
+        batch: send judge requests through the batch API, which is cheaper and may take hours.
     """
 
     roles: Mapping[str, ModelSettings] = MappingProxyType({})
@@ -71,5 +69,5 @@ class BrokerSettings(NamedTuple):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What evaluators may ask for: "judge", "embed"."""
+        """The capabilities available to evaluators: "judge", "embed"."""
         return frozenset(EMBED if role == EMBED else "judge" for role in self.roles)

@@ -1,7 +1,7 @@
-"""Find verdicts that the prose around a JSON object states in words, such as "My grade is 1".
+"""Detect verdicts that the prose around a JSON object states in words, such as "My grade is 1".
 
-A judge may quote an object that the text under test asked for, and state its own grade in a sentence. The object then
-does not count. Sentences are recognized in English; digits behind the object in any language.
+A judge may quote an object that the text under test asked for, and state its own grade in a sentence; the object then
+does not count. Sentences are recognized in English, numbers after the object in any language.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ _ITEM: Final = re.compile(r"(?m)^[ \t]*\d{1,3}[.)](?=[ \t])")
 def contradicts(
     value: Mapping[str, Any], before: str, after: str, schema: Mapping[str, Any], shown: Sequence[str]
 ) -> bool:
-    """Whether the prose around an object states another verdict than the object.
+    """Return whether the prose around an object states a different verdict.
 
     Args:
         value: the object.
-        before: the prose in front of it.
-        after: the prose behind it.
-        schema: of the answer.
-        shown: texts that the judge was shown, `folded`. A sentence in them counts only if the judge speaks of itself.
+        before: the prose before it.
+        after: the prose after it.
+        schema: schema of the answer.
+        shown: `folded` texts that the judge was shown. A sentence that occurs in them counts only where the judge
+            speaks of its own grade.
     """
     for one in properties_of(schema):
         given = value.get(one.name)
@@ -61,7 +62,7 @@ def contradicts(
 
 
 def _stated(prose: str, one: Property, schema: Mapping[str, Any], shown: Sequence[str]) -> Iterator[Any]:
-    """The values that sentences give a property; None for one that is no value of it."""
+    """Yield the values that sentences give a property; None for an invalid value."""
     names = "|".join(sorted(map(re.escape, _names(one, schema)), key=len, reverse=True))
     found = _value_pattern(one)
     for match in re.finditer(rf"(?i){_OWN}(?:{names})\b(?:[^\S\n]+\w+){{0,5}}?{_IS}(?P<rest>[^\n]{{0,80}})", prose):
@@ -83,7 +84,7 @@ def _stated(prose: str, one: Property, schema: Mapping[str, Any], shown: Sequenc
 
 
 def _names(one: Property, schema: Mapping[str, Any]) -> set[str]:
-    """What sentences call a property: its name, and the usual ones where no other property could be meant."""
+    """Return what sentences may call a property: its name, and common names where they are unambiguous."""
     names = {one.name.replace("_", " "), one.name}
     if sum(other.holds == one.holds for other in properties_of(schema)) == 1:
         names |= {*NUMBER_NAMES, "mark", "verdict", "judgement", "judgment", "decision", "evaluation"}
@@ -107,7 +108,7 @@ def _read(written: str, one: Property) -> Any:
 
 
 def _numbers_behind(after: str, one: Property) -> Iterator[float]:
-    """The numbers on the scale that stand behind the object, whatever the sentence around them says."""
+    """Yield the numbers after the object that lie on the property's scale."""
     low, high = one.schema.get("minimum"), one.schema.get("maximum")
     if low is None or high is None:
         return

@@ -1,27 +1,24 @@
-"""Dollars as whole picodollars, whose sums are exact and the same in any order, and how an amount is shown.
-
-It must not know what costs what.
-"""
+"""Convert dollars to whole picodollars, whose sums are exact in any order, and format amounts."""
 
 from __future__ import annotations
 
 from math import floor, log10
 
 PICO = 10**12
-"""A token at $0.000001 a million is one picodollar: no price in use is finer."""
+"""Picodollars per dollar; a token at $0.000001 per million costs one, and no price in use is finer."""
 
 
 def picodollars(usd: float) -> int:
-    """Dollars as picodollars."""
+    """Return dollars as picodollars."""
     return round(usd * PICO)
 
 
 def shown_usd(usd: float, *, at_least: bool = False) -> str:
-    """An amount for a person: cents, and below ten of them the first two digits.
+    """Format an amount for display: cents, and the first two significant digits below ten cents.
 
     Args:
-        usd: not below 0.
-        at_least: it is what is known of a greater amount; it is then never rounded up.
+        usd: amount in USD, at least 0.
+        at_least: the amount is a lower bound; it is then never rounded up and starts with "≥".
     """
     amount = picodollars(usd)
     digits = 2 if amount == 0 or amount >= PICO // 10 else min(12, 1 - floor(log10(amount / PICO)))

@@ -1,99 +1,97 @@
-"""How many calls a provider takes at once, learnt from what it does and what it refuses: arithmetic without a clock.
-
-It must not know how calls wait; times come in as arguments, in seconds of any one clock.
-"""
+"""Compute the concurrency of calls to a provider from their successes and rejections, without a clock of its own."""
 
 from __future__ import annotations
 
 import math
 
 WARY = 0.9
-"""The share of what was let through that is taken again quickly; the rest is approached slowly."""
+"""Share of the accepted calls up to which the concurrency grows quickly; it approaches the rest slowly."""
 CREEP = 20
-"""The approach takes so many times as long as a refusal holds up, so that refusals cost a twentieth."""
+"""Duration of the slow approach as a multiple of a rejection's pause, so that pauses cost a twentieth of the time."""
 MAX_CREEP_S = 600.0
 LEAD = 1.1
-"""Starts come so much closer than evenly over a round trip, lest the window is never filled."""
+"""Starts are closer by this factor than evenly over a round trip, or the limit would never be reached."""
 MAX_GAP_S = 60.0
 FIRST_GUESS_S = 1.0
-"""The round trip, until one was seen."""
+"""Assumed round trip until one was measured."""
 SMOOTHING = 0.1
-"""The weight of the newest round trip in the usual one."""
-# The share of calls that may be refused without a fall, where no refusal holds the others up.
+"""Weight of the newest round trip in the moving average."""
+# Share of calls that may be rejected without a reduction, where a rejection does not pause all calls.
 TOLERATED = 0.02
-# So many times the share that is refused whatever we do is tolerated besides, as it is known roughly.
+# Safety factor applied to the baseline rejection rate, which is only an estimate.
 MARGIN = 1.3
-# What is tolerated of so many round trips may come all at once; a window counts as so many calls at least.
+# Rejections tolerated over this many round trips may come at once; the limit counts as at least this many calls.
 TRIPS, FEWEST = 10, 4
-# To what the window falls: the latter where more than MOST_STRAY are refused or a refusal holds all up.
+# Factors of a reduction: HALF where more than MOST_STRAY of the calls are rejected or a rejection pauses all calls.
 LOW, HALF = 0.7, 0.5
-# It then stays low for so many round trips, and calls at least, to see whether fewer are refused.
+# After a reduction the limit stays low for this many round trips and calls, to see whether rejections decrease.
 LOW_TRIPS, LOW_CALLS = 2, 8
-# Where a larger share is refused, there are too many calls for sure.
+# A larger share of rejections certainly means too many calls.
 MOST_STRAY = 1 / 8
-# What was known of the share that is refused whatever we do weighs as much as so many calls.
+# Weight of the previous estimate of the baseline rejection rate, in calls.
 LEARNT_CALLS = 20
-# The least that the provider is then taken to take less, where a refusal holds all up.
+# Assumed minimum share of rejections, where a rejection pauses all calls.
 HELD = 0.03
 
 
 class Window:
-    """A window on calls that falls when a provider throttles and rises when it does not.
+    """A limit on concurrent calls that falls when a provider rejects calls and rises when it does not.
 
-    Some refusals have nothing to do with it, as where others use the same key. So it stays low for a while after each
-    fall: calls that are refused then as well are refused whatever we do, and such a share is tolerated from then on.
+    Some rejections have other causes, such as other users of the same key. The limit therefore stays low for a while
+    after each reduction: the share of calls rejected even then is the baseline rejection rate, and is tolerated from
+    then on. Times are in seconds of any one clock.
 
     Args:
-        most: calls at once, at most.
-        size: calls at once to begin with.
+        most: maximum of concurrent calls.
+        size: initial number of concurrent calls.
 
     Attributes:
-        size: calls at once; a fraction means that there may not even be one all the time.
+        size: current number of concurrent calls; below 1, a call is not always allowed.
     """
 
     def __init__(self, most: int, size: float) -> None:
         self.most = most
         self.size = size
         self._round_trip_s: float | None = None
-        self._is_known = False  # Whether the provider ever throttled.
-        self._ceiling = math.inf  # What it was seen to take.
-        self._creep: tuple[float, float] | None = None  # When it began, and the size then.
+        self._is_known = False  # Whether the provider ever rejected a call.
+        self._ceiling = math.inf  # What it seems to accept.
+        self._creep: tuple[float, float] | None = None  # Time and size at the start of slow growth.
         self._creep_s = CREEP * FIRST_GUESS_S
-        self._stray = 0.0  # The share of calls that is refused whatever we do.
-        self._holds = False  # Whether a refusal holds all up.
-        self._credit = 0.0  # So many refusals are tolerated now.
-        self._calls = self._refusals = 0  # Since the last fall.
-        # Of the last fall:
-        self._last_of_burst = -most  # Calls up to this number were sent before it, and there was none yet.
-        self._fell_from = self._base = size  # And what the provider seemed to take.
-        self._was_full = False  # As many calls were in flight as might be: it may be their number that was too much.
-        self._tried = self._refused = 0  # Calls in flight then, or those started since the first that was refused.
-        self._calls_before = self._refusals_before = 0  # Between the fall before and this one.
-        self._is_barren = False  # No call that was sent after it came through.
-        self._was_barren = False  # The same of the fall before.
+        self._stray = 0.0  # Baseline rejection rate.
+        self._holds = False  # Whether a rejection pauses all calls.
+        self._credit = 0.0  # Rejections that are tolerated now.
+        self._calls = self._refusals = 0  # Since the last reduction.
+        # Of the last reduction:
+        self._last_of_burst = -most  # Calls up to this number started before it; initially none.
+        self._fell_from = self._base = size  # And what the provider seemed to accept.
+        self._was_full = False  # Whether the limit was reached, so that it may be too high.
+        self._tried = self._refused = 0  # Calls in progress, or started since the first rejection.
+        self._calls_before = self._refusals_before = 0  # Between the previous reduction and this one.
+        self._is_barren = False  # No call started after it has succeeded.
+        self._was_barren = False  # The same for the previous reduction.
         self._known_before = self._ceiling, self._creep_s
-        self._low_calls = self._low_refusals = 0  # The calls that the window stays low for, and those of them refused.
+        self._low_calls = self._low_refusals = 0 # Calls the limit stays low for, and the rejected ones of them.
 
     @property
     def limit(self) -> int:
-        """How many calls may be in flight."""
+        """How many calls may be in progress."""
         return min(self.most, math.ceil(self.size))
 
     @property
     def gap_s(self) -> float:
-        """How long after a start the next one may follow; 0.0 as long as the provider never throttled."""
+        """Minimum time between two starts in seconds; 0.0 as long as the provider never rejected a call."""
         if not self._is_known:
             return 0.0
         return min(MAX_GAP_S, (self._round_trip_s or FIRST_GUESS_S) / (self.size * LEAD))
 
     def succeeded(self, number: int, in_flight: int, took_s: float, now: float) -> None:
-        """Take in that a call came through.
+        """Record a successful call.
 
         Args:
-            number: of the call, in the order of starts.
-            in_flight: calls, with this one.
-            took_s: from its start to its end.
-            now: the time.
+            number: sequence number of the call, in order of starts.
+            in_flight: calls in progress, including this one.
+            took_s: duration of the call.
+            now: current time.
         """
         known_s = self._round_trip_s
         self._round_trip_s = took_s if known_s is None else known_s + SMOOTHING * (took_s - known_s)
@@ -102,23 +100,23 @@ class Window:
         if number > self._last_of_burst:
             self._is_barren = False
             self._learn(number)
-            # A window that is not used says nothing of what the provider takes.
+            # An unused limit says nothing about what the provider accepts.
             if not self._low_calls and in_flight * 2 >= self.size:
                 self._rise(now)
 
     def throttled(self, number: int, last_number: int, in_flight: int, hold_s: float, now: float) -> bool:
-        """Take in that a call was refused since there were too many.
+        """Record a rejected call (429).
 
         Args:
-            number: of the call, in the order of starts.
-            last_number: of the call that was started last.
-            in_flight: calls, with this one.
-            hold_s: for how long no call will be made now.
-            now: the time.
+            number: sequence number of the call, in order of starts.
+            last_number: sequence number of the call that started last.
+            in_flight: calls in progress, including this one.
+            hold_s: for how long no call will start now.
+            now: current time.
 
         Returns:
-            Whether the window falls anew: what was sent before a fall, or is among the first after it, is part of that
-            one, and what is refused seldom enough is tolerated.
+            Whether this is a new reduction. Calls that started before the last reduction, or among the first after it,
+            are part of that one; rare rejections are tolerated.
         """
         if number <= self._last_of_burst:
             self._refused += 1
@@ -127,7 +125,7 @@ class Window:
         self._learn(number)
         self._holds = hold_s > 0
         self._low_refusals += 1
-        # Some of the first are refused before any can come through.
+        # Some of the first are rejected before any can succeed.
         is_part = number < self._last_of_burst + self.size and self._low_refusals <= 2 + self.size * MOST_STRAY
         if is_part or (not self._is_barren and self._is_tolerable()):
             self._calls += 1
@@ -138,7 +136,7 @@ class Window:
         self._known_before = self._ceiling, self._creep_s
         self._base, known = self.size, self._ceiling
         if self.size < known < math.inf:
-            # Where it was not reached again, the provider may take less by now.
+            # If the level was not reached again, the provider may accept less by now.
             is_up = self._low_calls or (not hold_s and self.size >= WARY * known)
             self._base = known if is_up else (self.size + known) / 2
         self._was_barren, self._is_barren = self._is_barren, True
@@ -161,7 +159,7 @@ class Window:
         return self._credit >= 0
 
     def _learn(self, number: int) -> None:
-        """Learn from the calls while the window was low, once the first one after them has ended."""
+        """Update the baseline rejection rate once the first call after the low phase has ended."""
         if self._low_calls and number > self._last_of_burst + self._low_calls:
             self._stray += (self._low_refusals - self._low_calls * self._stray) / (self._low_calls + LEARNT_CALLS)
             self._low_calls = 0
@@ -170,7 +168,7 @@ class Window:
         let_through = max(0, self._tried - self._refused)
         went_well = let_through if self._was_full else let_through + self._calls_before - self._refusals_before
         if self._was_barren or not went_well:
-            # Nothing comes through at all, which says nothing of how much would at another time.
+            # Every call fails, which says nothing about the limit at other times.
             self._ceiling, self._creep_s = self._known_before
             self.size, self._low_calls = min(1.0, self._fell_from), 0
             return
@@ -184,7 +182,7 @@ class Window:
         self._creep_s = min(MAX_CREEP_S, CREEP * (hold_s + 3 * max(self.gap_s, self._round_trip_s or FIRST_GUESS_S)))
 
     def _rise(self, now: float) -> None:
-        step = min(1.0, self.size)  # One for each success: a window of them doubles it.
+        step = min(1.0, self.size)  # One for each success: a full round trip doubles it.
         quick = WARY * self._ceiling
         if self.size < quick:
             self.size = min(self.size + step, quick)

@@ -1,7 +1,4 @@
-"""`judge.ask` and `embed.ask` as they stand on the wire: read with care, for a pack may send anything.
-
-It must not know how an ask is answered.
-"""
+"""Validate the bodies of `judge.ask` and `embed.ask` requests from packs."""
 
 from __future__ import annotations
 
@@ -17,49 +14,49 @@ MAX_REQUESTS = 1024
 
 
 class BadAsk(Exception):
-    """What a pack asks for cannot be asked; the error says why."""
+    """A request of a pack is invalid."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.error = WireError("protocol.body", message, "Correct the pack.", "pack")
+        self.error = WireError("protocol.body", message, "Fix the pack.", "pack")
 
 
 class Asker(NamedTuple):
-    """On whose behalf it is asked, so that what it costs is booked there."""
+    """The evaluator session and record that a request is booked on."""
 
     session: int
     record_id: str
 
 
 def asker_of(body: Mapping[str, Any]) -> Asker:
-    """Who asks; raises `BadAsk`."""
+    """Return who made the request; raise `BadAsk`."""
     return Asker(_typed(body, "session", int, 0), _typed(body, "record", str, ""))
 
 
 def requests_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The requests of a `judge.ask`; raises `BadAsk`."""
+    """Return the requests of a `judge.ask`; raise `BadAsk`."""
     requests = body.get("requests")
     if not isinstance(requests, list) or not all(isinstance(request, dict) for request in requests):
         raise BadAsk("judge.ask has no list of requests.")
     if len(requests) > MAX_REQUESTS:
-        raise BadAsk(f"judge.ask has {len(requests):,} requests; at most {MAX_REQUESTS:,} may come at once.")
+        raise BadAsk(f"judge.ask has {len(requests):,} requests; the maximum is {MAX_REQUESTS:,}.")
     return requests
 
 
 def role_of(request: Mapping[str, Any]) -> str:
-    """The role that a request is for; raises `BadAsk`."""
+    """Return the judge role that a request names; raise `BadAsk`."""
     role: str = _typed(request, "role", str, PRIMARY)
     return role
 
 
 def ask_of(request: Mapping[str, Any], model: ModelSettings) -> Ask:
-    """A request as an exact question to a model, with the model's own settings where it has none; raises `BadAsk`."""
+    """Return a request to a model; the model's settings fill in what the pack leaves out. Raise `BadAsk`."""
     max_tokens = _typed(request, "max_tokens", int, model.max_tokens)
     if max_tokens < 1:
-        raise BadAsk(f"max_tokens is {max_tokens}; a reply takes at least one.")
+        raise BadAsk(f"max_tokens is {max_tokens}; it must be at least 1.")
     temperature = request.get("temperature", model.temperature)
     if temperature is not None and (type(temperature) not in (int, float) or not 0 <= temperature < 1e6):
-        raise BadAsk(f"temperature is {temperature!r:.40}, which is no number of zero or more.")
+        raise BadAsk(f"temperature is {temperature!r:.40}, which is not a number of at least 0.")
     return Ask(
         _messages(request.get("messages")),
         _typed(request, "schema", dict, None),
@@ -72,7 +69,7 @@ def ask_of(request: Mapping[str, Any], model: ModelSettings) -> Ask:
 
 
 def texts_of(body: Mapping[str, Any]) -> list[str]:
-    """The texts of an `embed.ask`; raises `BadAsk`."""
+    """Return the texts of an `embed.ask`; raise `BadAsk`."""
     texts = body.get("texts")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise BadAsk("embed.ask has no list of texts.")
