@@ -120,7 +120,7 @@ def test_g4_a_budget_that_is_used_up_leaves_the_evaluation_incomplete_and_tells_
         done = judged(provider.base_url, *words)
     assert done.code == 1
     assert json.loads(output.read_text())["manifest"]["status"] == "incomplete"
-    assert "tokens were spent of a budget of 6,000" in done.err
+    assert "tokens were used of a budget of 6,000" in done.err
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 import evalsi
 from evalsi import Context, Record, Score, evaluator
 from evalsi.evaluation import Result
-from evalsi_kernel.broker import caller
+from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.errors import EvalsiError
 from tests.cli.running import evalsi as evalsi_command
@@ -110,7 +110,7 @@ def test_equal_questions_of_one_run_are_one_call() -> None:
 
 
 def test_a_judge_that_fails_is_an_error_and_never_a_low_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caller, "RetryPolicy", lambda: RetryPolicy(max_tries=3, base_s=0.01))
+    monkeypatch.setattr(model_client, "RetryPolicy", lambda: RetryPolicy(max_tries=3, base_s=0.01))
 
     def answer(request: Request) -> Any:
         return faults.server_error() if "two" in request.prompt else GOOD

@@ -19,7 +19,7 @@ TOPICS = ("timetable", "prices", "luggage", "weather")
 TRIAL_FLIPS = 7
 JUDGE_ERROR = {
     "code": "judge.invalid",
-    "message": "The judge's reply is no verdict: it has no score.",
+    "message": "The judge's reply is not a valid verdict: it has no score.",
     "hint": "Look at the raw reply.",
     "source": "judge",
     "retry": "no",

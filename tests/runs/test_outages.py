@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.broker import caller
+from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.outage import OutagePolicy
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
@@ -28,7 +28,7 @@ COUNT = 40
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(caller, "RetryPolicy", lambda: RetryPolicy(max_tries=4, base_s=0.01))
+    monkeypatch.setattr(model_client, "RetryPolicy", lambda: RetryPolicy(max_tries=4, base_s=0.01))
     limits(monkeypatch, 30.0)
     monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     monkeypatch.setenv("JUDGE_KEY", KEY)
@@ -36,7 +36,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def limits(patch: pytest.MonkeyPatch, limit_s: float) -> None:
     policy = OutagePolicy(first_wait_s=0.05, longest_wait_s=0.1, limit_s=limit_s)
-    patch.setattr(caller, "OutagePolicy", lambda: policy)
+    patch.setattr(model_client, "OutagePolicy", lambda: policy)
 
 
 class Dying:

@@ -33,7 +33,7 @@ def test_a_budget_in_dollars_holds_by_these_prices_and_what_to_do_without_them_i
         write_spec(priced, model_of(vendor), records(2), budget={"max_target_usd": 1.0})
         unpriced = run(priced)
         assert (unpriced.code, vendor.calls) == (1, 0)
-        assert "Name its price in a file with --prices, or leave budget.max_target_usd out." in unpriced.err
+        assert "Add its price to a file and pass that with --prices, or drop budget.max_target_usd." in unpriced.err
         held = run(priced, "--prices", "prices.toml")
     assert held.code == 0, held.err
 

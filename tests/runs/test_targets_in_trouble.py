@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.broker import caller
+from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.ask import Tokens
-from evalsi_kernel.broker.caller import Spent
+from evalsi_kernel.broker.model_client import Spent
 from evalsi_kernel.broker.retrying import RetryPolicy
 from evalsi_kernel.runs.answers import answered
 from evalsi_kernel.target import Generated
@@ -25,7 +25,7 @@ TRIES = 5
 
 @pytest.fixture(autouse=True)
 def _quick_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caller, "RetryPolicy", lambda: RetryPolicy(max_tries=TRIES, base_s=0.01))
+    monkeypatch.setattr(model_client, "RetryPolicy", lambda: RetryPolicy(max_tries=TRIES, base_s=0.01))
 
 
 def kinds(folder: Path) -> Counter[str]:

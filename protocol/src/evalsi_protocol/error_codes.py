@@ -150,7 +150,7 @@ _CODES: Final = (
     _Code("judge.empty", "judge", "no", "The judge answered with nothing."),
     _Code("judge.refused", "judge", "no", "The judge refused to answer."),
     _Code("judge.schema", "pack", "no", "The schema that a pack asks a judge to follow cannot be used."),
-    _Code("judge.truncated", "judge", "no", "The judge's reply was cut off at its most tokens."),
+    _Code("judge.truncated", "judge", "no", "The judge's reply was cut off at its token limit."),
     _Code("judge.unparsable", "judge", "no", "The judge's reply is not what the schema asks for, after one repair."),
     _Code("provider.auth", "config", "no", "The provider refused the key, or the key may not use the model."),
     _Code("provider.bad_reply", "provider", "later", "The provider answered with what is no reply of its API."),

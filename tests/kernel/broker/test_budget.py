@@ -287,7 +287,7 @@ def test_a_budget_in_dollars_refuses_a_model_of_unknown_price_and_says_why() -> 
         with pytest.raises(BudgetSpent) as caught:
             await Budget(None, 5.0).reserve(100, None)
         assert caught.value.error.message == (
-            "The price of the model is unknown, so that the budget of $5.00 cannot be held."
+            "The price of the model is unknown, so the budget of $5.00 cannot be enforced."
         )
         assert "--judge-prices" in caught.value.error.hint
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.retrying import FAILING, MAX_LONG_WAITS, Breaker, RetryPolicy, call_with_retries
 from evalsi_protocol.errors import Retry
 from tests.kernel.broker.throttling import Server, Throttled
@@ -55,13 +55,13 @@ class Provider:
 def call(
     provider: Callable[[], Awaitable[str]],
     *,
-    pace: Pace | None = None,
+    limiter: RateLimiter | None = None,
     breaker: Breaker | None = None,
     policy: RetryPolicy = POLICY,
     draw: Callable[[], float] = lambda: 0.5,
     **more: Any,
 ) -> Coroutine[Any, Any, str]:
-    return call_with_retries(provider, pace or Pace(8), policy, breaker or Breaker(), draw=draw, **more)
+    return call_with_retries(provider, limiter or RateLimiter(8), policy, breaker or Breaker(), draw=draw, **more)
 
 
 def error_of(provider: Provider, **more: Any) -> ProviderError:
@@ -155,10 +155,10 @@ def test_each_failed_try_that_another_follows_is_told() -> None:
 
 def test_while_a_call_waits_to_be_tried_again_others_have_its_slot() -> None:
     async def story() -> None:
-        pace = Pace(1)
-        slow = asyncio.create_task(call(Provider(failed(), "late"), pace=pace))
+        limiter = RateLimiter(1)
+        slow = asyncio.create_task(call(Provider(failed(), "late"), limiter=limiter))
         await asyncio.sleep(0.1)
-        assert await call(Provider("soon"), pace=pace) == "soon"
+        assert await call(Provider("soon"), limiter=limiter) == "soon"
         assert not slow.done()
         assert await slow == "late"
 
@@ -167,33 +167,33 @@ def test_while_a_call_waits_to_be_tried_again_others_have_its_slot() -> None:
 
 def test_an_exception_that_is_no_error_of_the_provider_goes_through_and_frees_the_slot() -> None:
     async def story() -> None:
-        pace = Pace(1)
+        limiter = RateLimiter(1)
 
         async def broken() -> str:
             raise KeyError("a fault of a connector")
 
         with pytest.raises(KeyError):
-            await call(broken, pace=pace)
-        assert await call(Provider("reply"), pace=pace) == "reply"
+            await call(broken, limiter=limiter)
+        assert await call(Provider("reply"), limiter=limiter) == "reply"
 
     run_virtually(story())
 
 
 def test_after_a_final_error_no_call_is_made_and_each_fails_with_it_whether_it_waits_or_comes_later() -> None:
     async def story() -> None:
-        pace, breaker = Pace(2), Breaker()
+        limiter, breaker = RateLimiter(2), Breaker()
         final = Provider(failed("provider.auth", retry="no", is_final=True), takes_s=1.0)
         good, never = Provider("reply", takes_s=2.0), Provider("reply")
-        resting = asyncio.create_task(call(Provider(failed()), pace=pace, breaker=breaker, draw=lambda: 0.99))
+        resting = asyncio.create_task(call(Provider(failed()), limiter=limiter, breaker=breaker, draw=lambda: 0.99))
         await asyncio.sleep(0)
-        first = asyncio.create_task(call(final, pace=pace, breaker=breaker))
-        lucky = asyncio.create_task(call(good, pace=pace, breaker=breaker))
-        queued = [asyncio.create_task(call(never, pace=pace, breaker=breaker)) for _ in range(50)]
+        first = asyncio.create_task(call(final, limiter=limiter, breaker=breaker))
+        lucky = asyncio.create_task(call(good, limiter=limiter, breaker=breaker))
+        queued = [asyncio.create_task(call(never, limiter=limiter, breaker=breaker)) for _ in range(50)]
         ended = await asyncio.gather(resting, first, *queued, return_exceptions=True)
         assert asyncio.get_running_loop().time() == pytest.approx(1.0)
         assert await lucky == "reply"  # A success in between starts no call again.
         with pytest.raises(ProviderError) as later:
-            await call(never, pace=pace, breaker=breaker)
+            await call(never, limiter=limiter, breaker=breaker)
         assert never.called_at == []
         errors = [*ended, later.value]
         assert {error.error.code for error in errors if isinstance(error, ProviderError)} == {"provider.auth"}
@@ -208,9 +208,9 @@ def test_j4_one_call_that_is_asked_to_wait_for_too_long_ends_alone() -> None:
     told: list[str] = []
 
     async def story() -> None:
-        pace, breaker = Pace(4, on_wait=told.append), Breaker()
+        limiter, breaker = RateLimiter(4, on_wait=told.append), Breaker()
         unlucky, others = Provider(throttled(86_400.0)), Provider("reply", takes_s=0.1)
-        calls = [call(unlucky if number == 5 else others, pace=pace, breaker=breaker) for number in range(40)]
+        calls = [call(unlucky if number == 5 else others, limiter=limiter, breaker=breaker) for number in range(40)]
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert asyncio.get_running_loop().time() == pytest.approx(1.0)
         assert len(unlucky.called_at) == 1
@@ -223,10 +223,10 @@ def test_j4_one_call_that_is_asked_to_wait_for_too_long_ends_alone() -> None:
 
 def test_j4_a_provider_that_asks_every_call_to_wait_for_too_long_is_asked_no_more() -> None:
     async def story() -> None:
-        pace, breaker = Pace(1), Breaker()
+        limiter, breaker = RateLimiter(1), Breaker()
         provider = Provider(throttled(86_400.0))
         ended = await asyncio.gather(
-            *[call(provider, pace=pace, breaker=breaker) for _ in range(50)], return_exceptions=True
+            *[call(provider, limiter=limiter, breaker=breaker) for _ in range(50)], return_exceptions=True
         )
         assert asyncio.get_running_loop().time() == 0.0
         assert len(provider.called_at) == MAX_LONG_WAITS
@@ -248,16 +248,16 @@ def test_j7_a_page_at_the_first_call_ends_all_and_later_only_delays_one() -> Non
     page = failed("provider.bad_reply", is_page=True)
 
     async def story() -> None:
-        pace, breaker = Pace(1), Breaker()
+        limiter, breaker = RateLimiter(1), Breaker()
         wrong = Provider(page)
         ended = await asyncio.gather(
-            *[call(wrong, pace=pace, breaker=breaker) for _ in range(9)], return_exceptions=True
+            *[call(wrong, limiter=limiter, breaker=breaker) for _ in range(9)], return_exceptions=True
         )
         assert (len(wrong.called_at), asyncio.get_running_loop().time()) == (1, 0.0)
         assert {type(error) for error in ended} == {ProviderError}
-        pace, breaker = Pace(1), Breaker()
-        assert await call(Provider("reply"), pace=pace, breaker=breaker) == "reply"
-        assert await call(Provider(page, "reply"), pace=pace, breaker=breaker) == "reply"
+        limiter, breaker = RateLimiter(1), Breaker()
+        assert await call(Provider("reply"), limiter=limiter, breaker=breaker) == "reply"
+        assert await call(Provider(page, "reply"), limiter=limiter, breaker=breaker) == "reply"
 
     run_virtually(story())
 
@@ -275,12 +275,12 @@ def test_where_nothing_comes_through_for_long_calls_end_instead_of_each_being_tr
     takes_s: float, within_s: float
 ) -> None:
     async def story() -> None:
-        pace, breaker, draw = Pace(16), Breaker(), random.Random(3).random
+        limiter, breaker, draw = RateLimiter(16), Breaker(), random.Random(3).random
         provider = Provider(failed("provider.timeout"), takes_s=takes_s)
-        calls = [call(provider, pace=pace, breaker=breaker, draw=draw) for _ in range(5000)]
+        calls = [call(provider, limiter=limiter, breaker=breaker, draw=draw) for _ in range(5000)]
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(error) for error in ended} == {ProviderError}
-        assert "Nothing has come through for" in str(ended[-1])
+        assert "No call has succeeded for" in str(ended[-1])
         assert asyncio.get_running_loop().time() < within_s
 
     run_virtually(story())
@@ -289,16 +289,17 @@ def test_where_nothing_comes_through_for_long_calls_end_instead_of_each_being_tr
 def test_g2_calls_that_fail_while_others_succeed_pause_and_end_nothing() -> None:
     async def story() -> None:
         told: list[str] = []
-        pace, breaker = Pace(32), Breaker(on_note=told.append)
+        limiter, breaker = RateLimiter(32), Breaker(on_note=told.append)
         poison = [
-            asyncio.create_task(call(Provider(failed(), takes_s=9.0), pace=pace, breaker=breaker)) for _ in range(9)
+            asyncio.create_task(call(Provider(failed(), takes_s=9.0), limiter=limiter, breaker=breaker))
+            for _ in range(9)
         ]
         while not all(task.done() for task in poison):
-            await call(Provider("reply", takes_s=1.0), pace=pace, breaker=breaker)
+            await call(Provider("reply", takes_s=1.0), limiter=limiter, breaker=breaker)
         for _ in range(3 * FAILING):
             bad = Provider(failed("provider.bad_request", retry="no"), takes_s=10.0)
             with pytest.raises(ProviderError):
-                await call(bad, pace=pace, breaker=breaker)
+                await call(bad, limiter=limiter, breaker=breaker)
         assert (breaker.error, breaker.outage.is_paused, told) == (None, False, [])
 
     run_virtually(story())
@@ -311,7 +312,7 @@ def test_g2_an_outage_pauses_all_calls_tells_it_and_costs_none_its_reply(code: s
 
     async def story() -> None:
         loop = asyncio.get_running_loop()
-        pace, breaker = Pace(8), Breaker(on_note=told.append)
+        limiter, breaker = RateLimiter(8), Breaker(on_note=told.append)
 
         async def serve() -> str:
             nonlocal server_calls
@@ -321,7 +322,7 @@ def test_g2_an_outage_pauses_all_calls_tells_it_and_costs_none_its_reply(code: s
                 raise failed(code)
             return "reply"
 
-        calls = [call(serve, pace=pace, breaker=breaker, policy=RetryPolicy()) for _ in range(1000)]
+        calls = [call(serve, limiter=limiter, breaker=breaker, policy=RetryPolicy()) for _ in range(1000)]
         assert await asyncio.gather(*calls) == ["reply"] * 1000
 
     run_virtually(story())
@@ -332,11 +333,11 @@ def test_g2_an_outage_pauses_all_calls_tells_it_and_costs_none_its_reply(code: s
 
 def test_g2_an_outage_that_lasts_ends_all_calls_at_its_limit() -> None:
     async def story() -> None:
-        pace, breaker = Pace(8), Breaker()
+        limiter, breaker = RateLimiter(8), Breaker()
         dead = Provider(failed("provider.failed"))
-        await call(Provider("reply"), pace=pace, breaker=breaker)
+        await call(Provider("reply"), limiter=limiter, breaker=breaker)
         ended = await asyncio.gather(
-            *[call(dead, pace=pace, breaker=breaker) for _ in range(20)], return_exceptions=True
+            *[call(dead, limiter=limiter, breaker=breaker) for _ in range(20)], return_exceptions=True
         )
         assert {type(error) for error in ended} == {ProviderError}
         assert breaker.error is not None
@@ -361,8 +362,8 @@ def asking(server: Server) -> Callable[[], Awaitable[str]]:
 def test_a_storm_of_refusals_costs_no_call_its_answer(retry_after_s: float | None) -> None:
     async def story() -> None:
         server = Server(at_once=32, takes_s=0.2, retry_after_s=retry_after_s, storms=lambda now: 2 <= now < 62)
-        pace, breaker = Pace(64), Breaker()
-        calls = [call_with_retries(asking(server), pace, RetryPolicy(), breaker) for _ in range(1500)]
+        limiter, breaker = RateLimiter(64), Breaker()
+        calls = [call_with_retries(asking(server), limiter, RetryPolicy(), breaker) for _ in range(1500)]
         assert await asyncio.gather(*calls) == ["reply"] * 1500
         assert len(server.refused) < 300
 
@@ -372,8 +373,8 @@ def test_a_storm_of_refusals_costs_no_call_its_answer(retry_after_s: float | Non
 def test_refusals_without_an_end_end_all_calls_within_minutes() -> None:
     async def story() -> None:
         server = Server(takes_s=0.2, retry_after_s=1.0, storms=lambda _: True)
-        pace, breaker = Pace(64), Breaker()
-        calls = [call_with_retries(asking(server), pace, RetryPolicy(), breaker) for _ in range(4000)]
+        limiter, breaker = RateLimiter(64), Breaker()
+        calls = [call_with_retries(asking(server), limiter, RetryPolicy(), breaker) for _ in range(4000)]
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert all(isinstance(error, ProviderError) for error in ended)
         assert asyncio.get_running_loop().time() < 2 * RetryPolicy().max_s
@@ -406,16 +407,16 @@ def test_every_call_ends_with_its_reply_or_its_error_and_no_slot_is_lost(
     }
 
     async def story() -> None:
-        loop, pace, breaker = asyncio.get_running_loop(), Pace(2), Breaker()
+        loop, limiter, breaker = asyncio.get_running_loop(), RateLimiter(2), Breaker()
         draw = random.Random(seed).random
         provider = Provider(*[made[answer] for answer in answers], takes_s=0.3)
-        tasks = [asyncio.create_task(call(provider, pace=pace, breaker=breaker, draw=draw)) for _ in cancels]
+        tasks = [asyncio.create_task(call(provider, limiter=limiter, breaker=breaker, draw=draw)) for _ in cancels]
         for task, after in zip(tasks, cancels, strict=True):
             if after is not None:
                 loop.call_later(after / 10, task.cancel)
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             assert result == "reply" or isinstance(result, ProviderError | asyncio.CancelledError)
-        assert pace.in_flight == 0
+        assert limiter.in_flight == 0
         assert loop.time() < 10 * POLICY.max_s
 
     run_virtually(story())

@@ -184,7 +184,7 @@ def test_null_is_left_out_unless_the_schema_admits_it() -> None:
         ("It is good.", "it is not JSON"),
         ("Bewertung: vier von fünf", "it is not JSON"),
         (GOOD[:-1], "it is not JSON"),
-        ('{"reason": "x", "score": NaN}', "NaN is no JSON value"),
+        ('{"reason": "x", "score": NaN}', "NaN is not a JSON value"),
         ('{"reason": "x", "score": 1e999}', "beyond the range of a float"),
         ('{"reason": "x", "score": ' + "9" * 5000 + "}", "too many digits"),
         ('{"reason": "x", "score": 4, "score": 5}', "has the key 'score' twice"),

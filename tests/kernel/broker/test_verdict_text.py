@@ -250,9 +250,9 @@ def test_json_in_prose_counts_in_a_plain_reply_too_where_the_lines_agree() -> No
 
 
 def test_json_and_lines_that_say_different_things_are_an_error() -> None:
-    assert "say different things" in problem(f"{JSON}\nScore: 5")
+    assert "contradicts its words" in problem(f"{JSON}\nScore: 5")
     labelled = '{"kind": "relevant"}'
-    assert "say different things" in problem(f"{labelled}\nVerdict: irrelevant", LABELLED)
+    assert "contradicts its words" in problem(f"{labelled}\nVerdict: irrelevant", LABELLED)
 
 
 def test_lines_count_where_the_only_object_is_quoted() -> None:

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evalsi_kernel.broker.ask import Ask, Reply
-from evalsi_kernel.broker.caller import NOTHING, CallFailed
 from evalsi_kernel.broker.embedder import Embedder
-from evalsi_kernel.broker.flights import Flights
 from evalsi_kernel.broker.judge import REF_CHARS, Judge, Resolved, Unresolved
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey
 from evalsi_kernel.broker.ledger import Entry, Ledger
+from evalsi_kernel.broker.model_client import NOTHING, CallFailed
 from evalsi_kernel.broker.preview import Preview
 from evalsi_kernel.broker.prices import PriceTable, input_tokens_bound
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED
+from evalsi_kernel.broker.shared_calls import SharedCalls
 from evalsi_kernel.broker.verdict import VerdictError, check_schema
 from evalsi_kernel.broker.wire import Asker, BadAsk, ask_of, asker_of, requests_of, role_of, texts_of
 from evalsi_kernel.supervision.connection import RequestFailed, not_bound
@@ -66,7 +66,7 @@ class Broker:
         self.over_budget = self.questions = self.unanswered = 0
         self.truncated = self.filtered = 0
         self._cache = cache
-        self._flights: Flights[tuple[str, str], Resolved] = Flights()
+        self._shared_calls: SharedCalls[tuple[str, str], Resolved] = SharedCalls()
 
     async def answer(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
         """Handle a request of a pack.
@@ -86,7 +86,7 @@ class Broker:
     @property
     def broken(self) -> WireError | None:
         """The error that stopped all calls to a model, such as a wrong key; None while all models are in use."""
-        return next((why for model in self._models().values() if (why := model.caller.broken)), None)
+        return next((why for model in self._models().values() if (why := model.client.broken)), None)
 
     @property
     def keeps_replies(self) -> bool:
@@ -106,7 +106,7 @@ class Broker:
     @property
     def overshoots(self) -> list[str]:
         """Return one sentence for each budget limit that was exceeded."""
-        budgets = {id(model.caller.budget): model.caller.budget for model in self._models().values()}
+        budgets = {id(model.client.budget): model.client.budget for model in self._models().values()}
         return [sentence for budget in budgets.values() for sentence in budget.overshoots]
 
     def calls_of(self, record_ids: Sequence[str], sessions: Iterable[int]) -> dict[int, list[list[str]]]:
@@ -177,7 +177,7 @@ class Broker:
             if self.preview is not None:
                 resolved, shared = await self._foreseen(judge, ask, key), False
             else:
-                resolved, shared = await self._flights.share((role, key.digest), lambda: judge.resolve(ask, key))
+                resolved, shared = await self._shared_calls.share((role, key.digest), lambda: judge.resolve(ask, key))
         except Unresolved as failure:
             self._book_failure(asker, role, failure)
             return {"error": failure.error.to_body()}
@@ -260,7 +260,7 @@ def _most(judge: Judge, ask: Ask) -> tuple[int, float | None]:
         Tokens, and USD or None where the price is unknown.
     """
     bound = input_tokens_bound(ask)
-    return bound + ask.max_tokens, judge.caller.worst_case_usd(bound, ask.max_tokens)
+    return bound + ask.max_tokens, judge.client.worst_case_usd(bound, ask.max_tokens)
 
 
 DRY_RUN = WireError("judge.dry_run", "No call was made, because this is a dry run.", "", "config")

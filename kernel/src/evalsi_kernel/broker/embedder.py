@@ -10,10 +10,10 @@ from math import isfinite
 from typing import NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Embeddings, Reply
-from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
 from evalsi_kernel.broker.connector import Connector, ProviderError, may_be_billed
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_kernel.broker.model_client import NOTHING, CallFailed, ModelClient, Spent
 from evalsi_kernel.broker.prices import text_tokens_bound
 from evalsi_kernel.broker.settings import ModelSettings
 
@@ -35,14 +35,16 @@ class Embedder:
     Args:
         model: settings of the model.
         connector: makes one call.
-        caller: applies budget, rate limit and retries.
+        client: applies budget, rate limit and retries.
         cache: cache of vectors; None disables caching.
     """
 
-    def __init__(self, model: ModelSettings, connector: Connector, caller: Caller, cache: JudgeCache | None) -> None:
+    def __init__(
+        self, model: ModelSettings, connector: Connector, client: ModelClient, cache: JudgeCache | None
+    ) -> None:
         self.model = model
         self.connector = connector
-        self.caller = caller
+        self.client = client
         self._cache = cache
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
@@ -63,7 +65,7 @@ class Embedder:
         for start in range(0, len(missing), MOST_TEXTS):
             part = missing[start : start + MOST_TEXTS]
             try:
-                made, of_part = await self.caller.call(partial(self._call, part), text_tokens_bound(part), 0)
+                made, of_part = await self.client.call(partial(self._call, part), text_tokens_bound(part), 0)
             except CallFailed as failure:
                 raise CallFailed(failure.error, spent.plus(failure.spent)) from failure
             spent = spent.plus(of_part)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Ask, Reply
 from evalsi_kernel.broker.batches import Batches
-from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
 from evalsi_kernel.broker.connector import Connector, may_be_billed
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.judge_key import JudgeKey, judge_key
+from evalsi_kernel.broker.model_client import NOTHING, CallFailed, ModelClient, Spent
 from evalsi_kernel.broker.prices import input_tokens_bound
 from evalsi_kernel.broker.settings import ModelSettings
 from evalsi_kernel.broker.verdict import VerdictError, parse_verdict, repair_ask
@@ -57,7 +57,7 @@ class Judge:
     Args:
         model: settings of the model.
         connector: makes one call.
-        caller: applies budget, rate limit and retries.
+        client: applies budget, rate limit and retries.
         cache: the reply cache; None disables caching.
         batches: the batch API to use; None makes single calls.
     """
@@ -66,13 +66,13 @@ class Judge:
         self,
         model: ModelSettings,
         connector: Connector,
-        caller: Caller,
+        client: ModelClient,
         cache: JudgeCache | None,
         batches: Batches | None = None,
     ) -> None:
         self.model = model
         self.connector = connector
-        self.caller = caller
+        self.client = client
         self.batches = batches
         self._cache = cache
 
@@ -131,7 +131,7 @@ class Judge:
     async def _call(self, ask: Ask, key: JudgeKey, before: Spent, last: Reply | None = None) -> tuple[Reply, Spent]:
         """Make one call; return its reply and the usage so far. `last` is the invalid reply before it, if any."""
         try:
-            reply, spent = await self.caller.call(
+            reply, spent = await self.client.call(
                 lambda: self._reply(ask, key), input_tokens_bound(ask), ask.max_tokens
             )
         except CallFailed as failure:

@@ -157,7 +157,7 @@ def _value(line: _Line, names: Mapping[str, Property]) -> Any:
     value, end = _token(one, rest)
     over = None if value is None else _OVER.match(rest, end)
     if over is None:
-        raise Unclear(f"a line gives {one.name!r} an invalid value: {line.rest.strip()[:60]!r}")
+        raise Unclear(f"a line names {one.name!r} with an invalid value: {line.rest.strip()[:60]!r}")
     again = "|".join(re.escape(name) for name, named in names.items() if named is one)
     if re.search(rf"\b(?:{again})[ *`]*[:=：]", rest.casefold().replace("_", " ").replace("-", " ")):
         raise Unclear(f"a line names {one.name!r} twice: {line.rest.strip()[:60]!r}")

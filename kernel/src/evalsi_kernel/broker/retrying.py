@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.outage import DEFAULT_POLICY, SIGNS, Outage, OutagePolicy
-from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 
 T = TypeVar("T")
 
@@ -148,7 +148,7 @@ class Breaker:
 
 async def call_with_retries(
     make: Callable[[], Awaitable[T]],
-    pace: Pace,
+    limiter: RateLimiter,
     policy: RetryPolicy,
     breaker: Breaker,
     *,
@@ -163,7 +163,7 @@ async def call_with_retries(
 
     Args:
         make: makes one call; must have a timeout of its own.
-        pace: rate limiter that admits each try and learns its result.
+        limiter: rate limiter that admits each try and learns its result.
         policy: limits of tries and time.
         breaker: breaker of the same model as the rate limiter.
         draw: random numbers in [0, 1).
@@ -175,12 +175,12 @@ async def call_with_retries(
         ProviderError: the error of the last try, with the number of tries in its message and in `calls`, and the tokens
             of all tries; or the error of the breaker, without a call.
     """
-    tries = _Tries(pace, policy, breaker, takes_turns=takes_turns)
+    tries = _Tries(limiter, policy, breaker, takes_turns=takes_turns)
     while True:
         breaker.check(tries.calls, tries.tokens)
         async with breaker.outage.turn(breaker.rest) as is_probe:
             breaker.check(tries.calls, tries.tokens)
-            async with pace.slot() as slot:
+            async with limiter.slot() as slot:
                 breaker.check(tries.calls, tries.tokens)
                 if breaker.outage.is_paused and not is_probe:
                     continue  # The pause began while this call waited for its slot.
@@ -206,11 +206,11 @@ async def call_with_retries(
 class _Tries:
     """State of one call over its tries."""
 
-    def __init__(self, pace: Pace, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
+    def __init__(self, limiter: RateLimiter, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
         self.calls = 0
         self.tokens = NO_TOKENS
         self._tries = 0
-        self._pace = pace
+        self._limiter = limiter
         self._policy = policy
         self._breaker = breaker
         self._failures = 0
@@ -247,7 +247,7 @@ class _Tries:
             breaker.asked_to_wait(self._raised(error, self._end(error) or ""))
         elif error.error.code == THROTTLED:
             self._heard = breaker.rejected(error, self._heard)
-            if self._pace.starved_s > policy.max_s:
+            if self._limiter.rejected_for_s > policy.max_s:
                 breaker.trip(self._raised(error, self._end(error) or ""))
         elif error.error.code == "provider.bad_request":
             outage.succeeded()  # The server is up and parses requests.
@@ -257,7 +257,7 @@ class _Tries:
         self._was_paused = outage.is_paused and may_be_outage
         end = self._end(error)
         if breaker.error is not None:
-            self._pace.open_wide()
+            self._limiter.release_all()
             # The outage, not the call, is at fault: raise the error of all calls.
             if self._was_paused:
                 breaker.check(self.calls, self.tokens)
@@ -280,7 +280,7 @@ class _Tries:
             return f" It asks to wait {error.retry_after_s:,.0f} s, and a call may take {policy.max_s:,.0f} s.{tried}"
         is_over = (
             self._failures >= policy.max_tries
-            or self._pace.starved_s > policy.max_s
+            or self._limiter.rejected_for_s > policy.max_s
             or (self._took_s > policy.max_s and self._tries > 1)
         )
         is_over = is_over or error.is_final or error.error.retry == "no"

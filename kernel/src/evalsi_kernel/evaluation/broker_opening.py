@@ -12,15 +12,15 @@ from pathlib import Path
 from evalsi_kernel.broker.batches import Batches, KeptReplies
 from evalsi_kernel.broker.broker import Broker
 from evalsi_kernel.broker.budget import Budget
-from evalsi_kernel.broker.caller import Caller
 from evalsi_kernel.broker.connector import BatchConnector, Connector, ConnectorSettings
 from evalsi_kernel.broker.embedder import Embedder
 from evalsi_kernel.broker.judge import Judge
 from evalsi_kernel.broker.judge_cache import JudgeCache
 from evalsi_kernel.broker.ledger import Ledger
-from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.model_client import ModelClient
 from evalsi_kernel.broker.preview import Preview
 from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError, OutputError
@@ -61,16 +61,16 @@ async def open_broker(
         for role, model in settings.roles.items():
             made = connector(_connector_settings(role, model), extensions)
             connectors.append(made)
-            pace = Pace(model.max_in_flight, on_wait=on_note)
+            limiter = RateLimiter(model.max_in_flight, on_wait=on_note)
             if role == EMBED:
-                embedder = Embedder(model, made, Caller(model, budget, prices, pace, on_note=on_note), cache)
+                embedder = Embedder(model, made, ModelClient(model, budget, prices, limiter, on_note=on_note), cache)
             elif settings.batch:
                 batched = _with_batches(made)
-                caller = Caller(model, budget, prices, None, batched.batch_price_factor)
+                client = ModelClient(model, budget, prices, None, batched.batch_price_factor)
                 batches = None if settings.dry_run else await _open_batches(made, batched, cache, on_note, extensions)
-                judges[role] = Judge(model, made, caller, cache, batches)
+                judges[role] = Judge(model, made, client, cache, batches)
             else:
-                judges[role] = Judge(model, made, Caller(model, budget, prices, pace, on_note=on_note), cache)
+                judges[role] = Judge(model, made, ModelClient(model, budget, prices, limiter, on_note=on_note), cache)
         replies = _reply_log(folder) if keep_replies else None
     except BaseException:
         for judge in judges.values():

@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 
 from evalsi_kernel.broker.ask import Tokens
-from evalsi_kernel.broker.caller import Spent
+from evalsi_kernel.broker.model_client import Spent
 from evalsi_kernel.records.contents import MAX_NESTING, BadField, content, contexts, trajectory
 from evalsi_kernel.records.unencodable import REFUSED, explain
 from evalsi_kernel.records.usage import read_usage

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from evalsi_kernel.broker.caller import Caller
+from evalsi_kernel.broker.model_client import ModelClient
 from evalsi_kernel.evaluation.scorers import Scorers
 from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.runs.following import Following
@@ -53,7 +53,7 @@ class Attempt:
         order: Sequence[int],
         *,
         target: Target,
-        caller: Caller,
+        caller: ModelClient,
         scorers: Scorers,
         halt: Halt,
         following: Following | None,

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
 from evalsi_kernel.broker.ask import Tokens
-from evalsi_kernel.broker.caller import NOTHING, Caller, CallFailed, Spent
 from evalsi_kernel.broker.connector import ProviderError
+from evalsi_kernel.broker.model_client import NOTHING, CallFailed, ModelClient, Spent
 from evalsi_kernel.broker.retrying import UNREACHABLE
 from evalsi_kernel.records.intake import MAX_RECORD_BYTES
 from evalsi_kernel.runs.answers import answered, failed
@@ -75,7 +75,7 @@ class Generation:
     def __init__(
         self,
         target: Target,
-        caller: Caller,
+        caller: ModelClient,
         items: Items,
         progress: Progress,
         *,

@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from evalsi_kernel.broker.budget import TARGET, Budget
-from evalsi_kernel.broker.caller import Caller
-from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.model_client import ModelClient
 from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.extensions.asking import connector, open_source, open_target, price_file, read_prices
@@ -68,7 +68,7 @@ def prices_of(target: Target, request: RunRequest, extensions: Extensions) -> Pr
 
 def caller_of(
     target: Target, request: RunRequest, *, spent: tuple[int, float], extensions: Extensions, listener: Listener
-) -> Caller:
+) -> ModelClient:
     """What makes the calls to a target.
 
     Args:
@@ -86,8 +86,8 @@ def caller_of(
     model, *others = [
         ModelSettings(model, provider) for provider, model in ((target.provider, target.model), *fallbacks_of(target))
     ]
-    pace = Pace(at_once, on_wait=listener.on_note)
-    return Caller(model, budget, prices, pace, others=others, on_note=listener.on_note, takes_turns=True)
+    pace = RateLimiter(at_once, on_wait=listener.on_note)
+    return ModelClient(model, budget, prices, pace, others=others, on_note=listener.on_note, takes_turns=True)
 
 
 def check_budget(target: Target, request: RunRequest, records: RecordStore) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsi_kernel.broker.pace import Pace
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 from tests.kernel.broker.throttling import Server, Throttled
 from tests.kernel.broker.virtual_time import run_virtually
 
@@ -27,9 +27,9 @@ class Ran(NamedTuple):
         return sum(since_s < when < self.took_s for when in self.server.done) / (self.took_s - since_s)
 
 
-async def call_until_done(pace: Pace, server: Server) -> None:
+async def call_until_done(limiter: RateLimiter, server: Server) -> None:
     while True:
-        async with pace.slot() as slot:
+        async with limiter.slot() as slot:
             try:
                 await server.call()
             except Throttled as refusal:
@@ -43,26 +43,26 @@ def work_for(seconds: float, server: Server, *, most: int = 256, workers: int = 
     """Call a server from many workers for a time."""
 
     async def work() -> None:
-        pace, loop = Pace(most), asyncio.get_running_loop()
+        limiter, loop = RateLimiter(most), asyncio.get_running_loop()
 
         async def worker() -> None:
             while loop.time() < seconds:
-                await call_until_done(pace, server)
+                await call_until_done(limiter, server)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(workers):
                 group.create_task(worker())
-        assert pace.in_flight == 0
+        assert limiter.in_flight == 0
 
     run_virtually(work())
     return Ran(server, seconds)
 
 
-def job_s(calls: int, server: Server, pace: Callable[[], Pace]) -> float:
+def job_s(calls: int, server: Server, limiter: Callable[[], RateLimiter]) -> float:
     """How long a job of so many calls takes that are all there from the beginning."""
 
     async def work() -> float:
-        gate = pace()
+        gate = limiter()
         async with asyncio.TaskGroup() as group:
             for _ in range(calls):
                 group.create_task(call_until_done(gate, server))
@@ -77,13 +77,15 @@ def test_a_provider_that_takes_all_is_used_in_full_from_the_first_round_trip(
 ) -> None:
     server = Server(takes_s=takes_s)
     ideal_s = calls / most * takes_s
-    assert ideal_s / job_s(calls, server, lambda: Pace(most)) >= share
+    assert ideal_s / job_s(calls, server, lambda: RateLimiter(most)) >= share
     assert server.most_in_flight == most
 
 
 def test_a_narrow_beginning_reaches_the_widest_window_within_a_few_round_trips() -> None:
     server = Server(takes_s=0.05)
-    assert job_s(16 + 32 + 64 + 64 * 10, server, lambda: Pace(64, start=16)) == pytest.approx(13 * 0.05, abs=0.06)
+    assert job_s(16 + 32 + 64 + 64 * 10, server, lambda: RateLimiter(64, start=16)) == pytest.approx(
+        13 * 0.05, abs=0.06
+    )
     assert server.most_in_flight == 64
 
 
@@ -148,11 +150,11 @@ def test_a_storm_at_the_very_beginning_ends_well() -> None:
 @pytest.mark.parametrize("retry_after_s", [0.3, 12.0])
 def test_no_call_starts_before_the_time_to_wait_has_passed(retry_after_s: float) -> None:
     async def story() -> None:
-        pace, loop = Pace(8), asyncio.get_running_loop()
-        async with pace.slot() as slot:
+        limiter, loop = RateLimiter(8), asyncio.get_running_loop()
+        async with limiter.slot() as slot:
             slot.throttled(retry_after_s)
             slot.throttled(0.1)  # A shorter wait that another call is asked for shortens nothing.
-        async with pace.slot() as slot:
+        async with limiter.slot() as slot:
             assert loop.time() == pytest.approx(retry_after_s)
 
     run_virtually(story())
@@ -162,50 +164,50 @@ def test_a_wait_of_more_than_a_second_is_told_once() -> None:
     told: list[str] = []
 
     async def story() -> None:
-        pace = Pace(8, on_wait=told.append)
-        async with pace.slot() as first, pace.slot() as second:
+        limiter = RateLimiter(8, on_wait=told.append)
+        async with limiter.slot() as first, limiter.slot() as second:
             first.throttled(0.9)
             assert told == []
             first.throttled(11.4)
             second.throttled(11.5)
-        assert told == ["waiting 12 s: the provider asks for fewer calls"]
-        async with pace.slot() as third:
+        assert told == ["waiting 12 s: the provider limits the rate of calls"]
+        async with limiter.slot() as third:
             third.throttled(3.0)
 
     run_virtually(story())
-    assert told[1:] == ["waiting 3 s: the provider asks for fewer calls"]
+    assert told[1:] == ["waiting 3 s: the provider limits the rate of calls"]
 
 
 def test_how_long_every_call_was_refused_is_known() -> None:
     async def story() -> None:
-        pace = Pace(2)
-        assert pace.starved_s == 0.0
+        limiter = RateLimiter(2)
+        assert limiter.rejected_for_s == 0.0
         for _ in range(3):
-            async with pace.slot() as slot:
+            async with limiter.slot() as slot:
                 slot.throttled(10.0)
-        assert pace.starved_s == pytest.approx(20.0)
-        async with pace.slot() as slot:
+        assert limiter.rejected_for_s == pytest.approx(20.0)
+        async with limiter.slot() as slot:
             slot.succeeded()
-        assert pace.starved_s == 0.0
+        assert limiter.rejected_for_s == 0.0
 
     run_virtually(story())
 
 
 def test_when_no_call_will_be_made_any_more_nobody_waits() -> None:
     async def story() -> None:
-        pace = Pace(1)
+        limiter = RateLimiter(1)
         passed: list[int] = []
 
         async def pass_through(number: int) -> None:
-            async with pace.slot():
+            async with limiter.slot():
                 passed.append(number)
 
-        async with pace.slot() as slot:
+        async with limiter.slot() as slot:
             slot.throttled(3600.0)
             waiting = [asyncio.create_task(pass_through(number)) for number in range(100)]
             await asyncio.sleep(1)
             assert passed == []
-            pace.open_wide()
+            limiter.release_all()
             await asyncio.wait(waiting)
         assert passed == list(range(100))
         assert asyncio.get_running_loop().time() < 2
@@ -215,11 +217,11 @@ def test_when_no_call_will_be_made_any_more_nobody_waits() -> None:
 
 def test_calls_start_in_the_order_in_which_they_came() -> None:
     async def story() -> None:
-        pace = Pace(3)
+        limiter = RateLimiter(3)
         started: list[int] = []
 
         async def call(number: int) -> None:
-            async with pace.slot() as slot:
+            async with limiter.slot() as slot:
                 started.append(number)
                 await asyncio.sleep(0.1 + number % 5 / 100)
                 if number == 7:
@@ -248,13 +250,13 @@ def test_calls_start_in_the_order_in_which_they_came() -> None:
 )
 def test_no_slot_is_lost_or_won_whoever_goes_away_when(most: int, calls: list[tuple[int, int | None, str]]) -> None:
     async def story() -> None:
-        pace = Pace(most)
+        limiter = RateLimiter(most)
         at_once = most_at_once = 0
 
         async def call(begins: int, ends: str) -> None:
             nonlocal at_once, most_at_once
             await asyncio.sleep(begins / 10)
-            async with pace.slot() as slot:
+            async with limiter.slot() as slot:
                 at_once += 1
                 most_at_once = max(most_at_once, at_once)
                 try:
@@ -275,19 +277,19 @@ def test_no_slot_is_lost_or_won_whoever_goes_away_when(most: int, calls: list[tu
                 loop.call_later(cancelled / 10, task.cancel)
         await asyncio.gather(*tasks, return_exceptions=True)
         assert most_at_once <= most
-        assert pace.in_flight == 0
-        async with asyncio.timeout(60), pace.slot():
-            assert pace.in_flight == 1
+        assert limiter.in_flight == 0
+        async with asyncio.timeout(60), limiter.slot():
+            assert limiter.in_flight == 1
 
     run_virtually(story())
 
 
 def test_one_who_is_let_in_and_cancelled_at_the_same_time_gives_the_slot_back() -> None:
     async def story() -> None:
-        pace = Pace(1)
+        limiter = RateLimiter(1)
 
         async def hold() -> None:
-            async with pace.slot():
+            async with limiter.slot():
                 await asyncio.sleep(1)
 
         holding = asyncio.create_task(hold())
@@ -297,7 +299,7 @@ def test_one_who_is_let_in_and_cancelled_at_the_same_time_gives_the_slot_back() 
         holding.add_done_callback(lambda _: waiting.cancel())
         await asyncio.wait([holding, waiting])
         assert waiting.cancelled()
-        assert pace.in_flight == 0
+        assert limiter.in_flight == 0
 
     run_virtually(story())
 
@@ -306,7 +308,7 @@ def test_the_sentence_fits_where_it_is_shown() -> None:
     told: list[str] = []
 
     async def story() -> None:
-        async with Pace(1, on_wait=told.append).slot() as slot:
+        async with RateLimiter(1, on_wait=told.append).slot() as slot:
             slot.throttled(4000)
 
     run_virtually(story())

@@ -9,8 +9,8 @@ from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
 from evalsi_kernel.broker.budget import Budget, BudgetSpent
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.outage import OutagePolicy
-from evalsi_kernel.broker.pace import Pace
 from evalsi_kernel.broker.prices import PriceTable
+from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries, taken
 from evalsi_kernel.broker.settings import MAX_WAIT_S, ModelSettings
 from evalsi_protocol.errors import WireError
@@ -65,14 +65,14 @@ class Counted(Protocol):
 R = TypeVar("R", bound=Counted)
 
 
-class Caller:
+class ModelClient:
     """Makes the calls to a model.
 
     Args:
         model: settings of the model.
         budget: budget of all models of the run together.
         prices: price table.
-        pace: rate limiter; None makes each call at once and without retries, for batched requests.
+        limiter: rate limiter; None makes each call at once and without retries, for batched requests.
         price_factor: cost of a call as a share of its list price.
         others: fallback models that may answer in its place.
         on_note: receives a message for the user when calls pause in an outage and when they resume.
@@ -87,7 +87,7 @@ class Caller:
         model: ModelSettings,
         budget: Budget,
         prices: PriceTable,
-        pace: Pace | None,
+        limiter: RateLimiter | None,
         price_factor: float = 1.0,
         *,
         others: Sequence[ModelSettings] = (),
@@ -97,7 +97,7 @@ class Caller:
         self._models = (model, *others)
         self.budget = budget
         self._prices = prices
-        self._pace = pace
+        self._limiter = limiter
         self._price_factor = price_factor
         self._breaker = Breaker(OutagePolicy(), on_note)
         self._takes_turns = takes_turns
@@ -176,11 +176,11 @@ class Caller:
 
     async def _made(self, make: Callable[[], Awaitable[R]], failed: list[Spent]) -> R:
         """Make a call with retries; the usage of failed tries is appended to `failed`."""
-        if self._pace is None:
+        if self._limiter is None:
             return await make()
         return await call_with_retries(
             make,
-            self._pace,
+            self._limiter,
             self._policy,
             self._breaker,
             on_failed=lambda failure: failed.append(self._spent(taken(failure), int(failure.is_sent))),

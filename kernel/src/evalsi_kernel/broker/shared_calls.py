@@ -1,4 +1,4 @@
-"""Share calls in flight: equal requests wait for one call. Nothing is kept once a call has ended."""
+"""Share calls in call: equal requests wait for one call. Nothing is kept once a call has ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-class _Flight(Generic[T]):
+class _SharedCall(Generic[T]):
     __slots__ = ("ended", "is_taken", "task", "waiting")
 
     task: asyncio.Task[T]
@@ -26,14 +26,14 @@ class _Flight(Generic[T]):
         self.ended.set()
 
 
-class Flights(Generic[K, T]):
+class SharedCalls(Generic[K, T]):
     """The calls in progress of one event loop, by key."""
 
     def __init__(self) -> None:
-        self._flights: dict[K, _Flight[T]] = {}
+        self._calls: dict[K, _SharedCall[T]] = {}
 
     def __len__(self) -> int:
-        return len(self._flights)
+        return len(self._calls)
 
     async def share(self, key: K, make: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
         """Make a call, or wait for the one in progress under the same key.
@@ -49,33 +49,33 @@ class Flights(Generic[K, T]):
             The result, and whether the call is booked on another waiter. Exactly one of the waiters gets False, even if
             the one that started the call was cancelled, so that each call is booked once.
         """
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = self._flights[key] = _Flight()
-            flight.task = asyncio.create_task(self._fly(key, flight, make))
-            flight.task.add_done_callback(flight.end)
-        flight.waiting += 1
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = _SharedCall()
+            call.task = asyncio.create_task(self._run(key, call, make))
+            call.task.add_done_callback(call.end)
+        call.waiting += 1
         try:
-            await flight.ended.wait()
+            await call.ended.wait()
         except asyncio.CancelledError as left:
-            if flight.waiting == 1 and not flight.task.done():
-                self._forget(key, flight)
-                flight.task.cancel()
-                await flight.ended.wait()
-                left.__cause__ = None if flight.task.cancelled() else flight.task.exception()
+            if call.waiting == 1 and not call.task.done():
+                self._forget(key, call)
+                call.task.cancel()
+                await call.ended.wait()
+                left.__cause__ = None if call.task.cancelled() else call.task.exception()
             raise
         finally:
-            flight.waiting -= 1
-        result = flight.task.result()
-        is_anothers, flight.is_taken = flight.is_taken, True
+            call.waiting -= 1
+        result = call.task.result()
+        is_anothers, call.is_taken = call.is_taken, True
         return result, is_anothers
 
-    async def _fly(self, key: K, flight: _Flight[T], make: Callable[[], Awaitable[T]]) -> T:
+    async def _run(self, key: K, call: _SharedCall[T], make: Callable[[], Awaitable[T]]) -> T:
         try:
             return await make()
         finally:
-            self._forget(key, flight)
+            self._forget(key, call)
 
-    def _forget(self, key: K, flight: _Flight[T]) -> None:
-        if self._flights.get(key) is flight:
-            del self._flights[key]
+    def _forget(self, key: K, call: _SharedCall[T]) -> None:
+        if self._calls.get(key) is call:
+            del self._calls[key]

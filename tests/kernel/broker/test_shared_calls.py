@@ -1,4 +1,4 @@
-"""Equal asks in flight are one call, whoever of those who wait goes away, and whatever comes back."""
+"""Equal asks in call are one call, whoever of those who wait goes away, and whatever comes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsi_kernel.broker.flights import Flights
+from evalsi_kernel.broker.shared_calls import SharedCalls
 
 TURNS = st.integers(0, 6)
 
@@ -71,7 +71,7 @@ def run(coroutine: Coroutine[Any, Any, None]) -> list[dict[str, Any]]:
 def test_equal_asks_make_one_call_under_any_interleaving_of_cancels(
     askers: list[tuple[int, int | None]], call_turns: int, fails: bool
 ) -> None:
-    flights: Flights[str, int] = Flights()
+    shared: SharedCalls[str, int] = SharedCalls()
     calls = Calls(call_turns, ValueError("no") if fails else None)
     at_once = 0
     most_at_once = 0
@@ -87,7 +87,7 @@ def test_equal_asks_make_one_call_under_any_interleaving_of_cancels(
 
     async def ask(before: int) -> tuple[int, bool]:
         await pass_turns(before)
-        return await flights.share("key", make)
+        return await shared.share("key", make)
 
     async def all_ask() -> None:
         tasks = [asyncio.create_task(ask(before)) for before, _ in askers]
@@ -97,7 +97,7 @@ def test_equal_asks_make_one_call_under_any_interleaving_of_cancels(
                     task.cancel()
             await asyncio.sleep(0)
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert len(flights) == 0
+        assert len(shared) == 0
         assert at_once == 0
         got = [result for result in results if isinstance(result, tuple)]
         # A call is another's for all who get its result but one, so that nothing is paid twice or never.
@@ -115,11 +115,11 @@ def test_equal_asks_make_one_call_under_any_interleaving_of_cancels(
 
 @given(count=st.integers(1, 30), cancelled=st.sets(st.integers(0, 29)), turns=st.integers(1, 5))
 def test_asks_that_begin_together_make_exactly_one_call(count: int, cancelled: set[int], turns: int) -> None:
-    flights: Flights[str, int] = Flights()
+    shared: SharedCalls[str, int] = SharedCalls()
     calls = Calls(turns + 1)
 
     async def all_ask() -> None:
-        tasks = [asyncio.create_task(flights.share("key", calls)) for _ in range(count)]
+        tasks = [asyncio.create_task(shared.share("key", calls)) for _ in range(count)]
         await pass_turns(turns)
         gone = [tasks[index] for index in cancelled if index < count]
         for task in gone:
@@ -135,9 +135,9 @@ def test_asks_that_begin_together_make_exactly_one_call(count: int, cancelled: s
 
 def test_one_who_goes_away_leaves_the_call_to_the_others_also_the_one_who_began_it() -> None:
     async def story() -> None:
-        flights: Flights[str, int] = Flights()
+        shared: SharedCalls[str, int] = SharedCalls()
         calls = Calls(4)
-        first, second = (asyncio.create_task(flights.share("key", calls)) for _ in range(2))
+        first, second = (asyncio.create_task(shared.share("key", calls)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         assert await second == (1, False)
@@ -149,7 +149,7 @@ def test_one_who_goes_away_leaves_the_call_to_the_others_also_the_one_who_began_
 
 def test_when_all_have_gone_the_call_is_cancelled_and_over_before_the_last_one_leaves() -> None:
     async def story() -> None:
-        flights: Flights[str, int] = Flights()
+        shared: SharedCalls[str, int] = SharedCalls()
         is_over = False
 
         async def make() -> int:
@@ -161,7 +161,7 @@ def test_when_all_have_gone_the_call_is_cancelled_and_over_before_the_last_one_l
                 await pass_turns(5)
                 is_over = True
 
-        tasks = [asyncio.create_task(flights.share("key", make)) for _ in range(3)]
+        tasks = [asyncio.create_task(shared.share("key", make)) for _ in range(3)]
         await pass_turns(2)
         for task in tasks:
             task.cancel()
@@ -174,32 +174,32 @@ def test_when_all_have_gone_the_call_is_cancelled_and_over_before_the_last_one_l
 
 def test_an_ask_after_the_last_one_has_gone_makes_a_call_of_its_own() -> None:
     async def story() -> None:
-        flights: Flights[str, int] = Flights()
+        shared: SharedCalls[str, int] = SharedCalls()
         calls = Calls(5)
-        gone = asyncio.create_task(flights.share("key", calls))
+        gone = asyncio.create_task(shared.share("key", calls))
         await pass_turns(2)
         gone.cancel()
         await asyncio.sleep(0)  # The cancelled call may still be ending.
-        assert await flights.share("key", calls) == (2, False)
+        assert await shared.share("key", calls) == (2, False)
 
     assert run(story()) == []
 
 
 def test_an_exception_reaches_all_who_wait_and_the_next_ask_is_a_new_call() -> None:
     async def story() -> None:
-        flights: Flights[str, int] = Flights()
+        shared: SharedCalls[str, int] = SharedCalls()
         failing = Calls(3, ValueError("no"))
-        results = await asyncio.gather(*[flights.share("key", failing) for _ in range(4)], return_exceptions=True)
+        results = await asyncio.gather(*[shared.share("key", failing) for _ in range(4)], return_exceptions=True)
         assert [str(result) for result in results] == ["no"] * 4
         assert failing.made == 1
-        assert await flights.share("key", Calls()) == (1, False)
+        assert await shared.share("key", Calls()) == (1, False)
 
     assert run(story()) == []
 
 
 def test_an_exception_that_nobody_waited_for_is_no_complaint_of_the_event_loop() -> None:
     async def story() -> None:
-        flights: Flights[str, int] = Flights()
+        shared: SharedCalls[str, int] = SharedCalls()
 
         async def make() -> int:
             try:
@@ -208,7 +208,7 @@ def test_an_exception_that_nobody_waited_for_is_no_complaint_of_the_event_loop()
             except asyncio.CancelledError:
                 raise ValueError("broken while it was cancelled") from None
 
-        task = asyncio.create_task(flights.share("key", make))
+        task = asyncio.create_task(shared.share("key", make))
         await pass_turns(2)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -219,9 +219,9 @@ def test_an_exception_that_nobody_waited_for_is_no_complaint_of_the_event_loop()
 
 def test_different_asks_are_calls_of_their_own() -> None:
     async def story() -> None:
-        flights: Flights[int, int] = Flights()
+        shared: SharedCalls[int, int] = SharedCalls()
         calls = Calls()
-        results = await asyncio.gather(*[flights.share(key, calls) for key in range(5)])
+        results = await asyncio.gather(*[shared.share(key, calls) for key in range(5)])
         assert results == [(number, False) for number in range(1, 6)]
 
     assert run(story()) == []
