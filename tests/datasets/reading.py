@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evalsi_datasets.plugin import evalsi_open_source
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row, Source
+from evalsi_kernel.records.sources import Row, Source, readable_chunks
 
 
 @dataclass
@@ -32,7 +32,7 @@ def drain(source: Source) -> Reading:
     """Read a source until it ends or refuses something."""
     reading = Reading(source)
     try:
-        for chunk in source.chunks():
+        for chunk in readable_chunks(source):
             reading.numbered.extend(chunk)
             reading.chunk_lengths.append(len(chunk))
     except DatasetError as fault:

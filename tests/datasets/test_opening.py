@@ -193,9 +193,10 @@ def test_a_named_pipe_is_opened_without_waiting_and_read_when_it_is_written(tmp_
 READ_AND_PRINT = """
 import json, sys
 from evalsi_datasets.plugin import evalsi_open_source
+from evalsi_kernel.records.sources import readable_chunks
 source = evalsi_open_source(sys.argv[1], None)
 before = source.unit
-rows = [row for chunk in source.chunks() for row in chunk]
+rows = [row for chunk in readable_chunks(source) for row in chunk]
 print(json.dumps([source.name, source.may_block, before, source.unit, rows, source.sha256()]))
 """
 

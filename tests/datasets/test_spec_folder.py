@@ -10,6 +10,7 @@ import pytest
 
 from evalsi_kernel.extensions.asking import open_source
 from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.records.sources import readable_chunks
 from tests.cli.running import evalsi
 
 ROW = b'{"id": "a", "input": "x", "output": "x", "reference": "x"}\n'
@@ -37,7 +38,7 @@ def test_every_kind_of_address_is_found_from_there(uri: str, specs: Path) -> Non
 def test_a_dataset_folder_is_found_from_there(specs: Path) -> None:
     (specs / "hub").mkdir()
     (specs / "hub" / "train.jsonl").write_bytes(ROW)
-    (rows,) = open_source("hf://./hub?split=train", default_extensions(), specs).chunks()
+    (rows,) = readable_chunks(open_source("hf://./hub?split=train", default_extensions(), specs))
     assert rows[0][1]["id"] == "a"
 
 

@@ -18,6 +18,7 @@ from evalsi import Record, evaluator
 from evalsi_kernel.errors import DatasetError, UsageError
 from evalsi_kernel.extensions.asking import open_source
 from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.records.sources import readable_chunks
 
 FILES = Path(__file__).parent / "lm_eval"
 HASHES = {"doc_hash", "prompt_hash", "target_hash"}
@@ -25,7 +26,7 @@ HASHES = {"doc_hash", "prompt_hash", "target_hash"}
 
 def rows_of(name: str, query: str = "") -> list[dict[str, Any]]:
     source = open_source(f"lm-eval://{FILES / name}{query}", default_extensions())
-    return [row for chunk in source.chunks() for _, row in chunk]
+    return [row for chunk in readable_chunks(source) for _, row in chunk]
 
 
 def written(path: Path, *samples: dict[str, Any] | str) -> str:
@@ -35,7 +36,7 @@ def written(path: Path, *samples: dict[str, Any] | str) -> str:
 
 
 def read(uri: str) -> list[dict[str, Any]]:
-    return [row for chunk in open_source(uri, default_extensions()).chunks() for _, row in chunk]
+    return [row for chunk in readable_chunks(open_source(uri, default_extensions())) for _, row in chunk]
 
 
 def sample(**fields: Any) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def test_a_line_that_is_no_sample_is_an_error_with_its_place_after_what_came_bef
     tmp_path: Path, line: str, why: str
 ) -> None:
     source = open_source(written(tmp_path / "samples_x.jsonl", sample(), "", line), default_extensions())
-    chunks = source.chunks()
+    chunks = readable_chunks(source)
     assert [number for number, _ in next(chunks)] == [1]
     with pytest.raises(DatasetError, match=f"line 3: {why}"):
         next(chunks)

@@ -14,6 +14,7 @@ import pytest
 
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.records.rows_source import ROWS_IN_A_CHUNK, RowsSource
+from evalsi_kernel.records.sources import readable_chunks
 
 
 class Colour(str, Enum):  # noqa: UP042 - whose text is not its value, unlike that of a StrEnum
@@ -25,7 +26,7 @@ class Level(IntEnum):
 
 
 def rows(*given: Any) -> list[dict[str, Any]]:
-    return [row for chunk in RowsSource(given).chunks() for _, row in chunk]
+    return [row for chunk in readable_chunks(RowsSource(given)) for _, row in chunk]
 
 
 def refusal(*given: Any) -> str:

@@ -51,9 +51,15 @@ def evaluate(
         loaded = extensions()
         method = None if request.ci == "auto" else interval_method(request.ci, loaded)
         source = open_source(request.data, loaded) if isinstance(request.data, str) else request.data
+        from evalsi_kernel.evaluation.first_pass import asks_models, check_all
         from evalsi_kernel.evaluation.scoring_run import run
         from evalsi_kernel.supervision.event_loop import run_in_loop
+
+        # Broken rows are named before a model is paid for; free evaluators do without a second reading.
+        is_checked = not asks_models(plan) or check_all(request, source)
     except BaseException:
         plan.abandon()
         raise
-    return run_in_loop(lambda: run(request, source, plan, method=method, extensions=loaded, listener=listener))
+    return run_in_loop(
+        lambda: run(request, source, plan, method=method, extensions=loaded, listener=listener, is_checked=is_checked)
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.evaluation.first_pass import read_ahead
 from evalsi_kernel.evaluation.run_scores import RunScores
 from evalsi_kernel.evaluation.scorers import Scorers, close_all, scorers
 from evalsi_kernel.extensions.installed import Extensions
@@ -38,8 +39,18 @@ async def run(
     method: IntervalMethod | None,
     extensions: Extensions,
     listener: Listener,
+    is_checked: bool = True,
 ) -> Evaluation:
     """Run a plan to its end.
+
+    Args:
+        request: what to evaluate.
+        source: gives the rows.
+        plan: the evaluators.
+        method: how intervals are made; None for the usual way.
+        extensions: where connectors are found.
+        listener: hears how it goes.
+        is_checked: whether records may be scored as they are read; else some are read ahead of the first one scored.
 
     Raises:
         EvalsiError: a pack cannot start or refuses a param, the data has no record, or the output cannot be written.
@@ -58,7 +69,7 @@ async def run(
             listener.on_note(STOPPING)
 
         with stopped_by_interrupt(stop, stopping):
-            ending = await _scored(intake, scoring, ready, stop, listener)
+            ending = await _scored(intake, scoring, ready, stop, _counted(intake, listener, is_checked))
             closing = asyncio.create_task(close_all(ready.pools))
             # While the packs leave there is time to sum up; what takes long, as a file may, waits until they are gone,
             # and so does the bill where they are stopped: calls in flight are booked as they are broken off.
@@ -75,11 +86,11 @@ async def run(
 
 
 async def _scored(
-    intake: Intake, scoring: RunScores, ready: Scorers, stop: asyncio.Event, listener: Listener
+    intake: Intake, scoring: RunScores, ready: Scorers, stop: asyncio.Event, chunks: Iterator[Chunk]
 ) -> Ending:
-    """Have every record scored, and then the whole; how that ended."""
+    """Score every record, and then the whole; return how that ended."""
     may_block = intake.source.may_block
-    ending = await score_chunks(_counted(intake, listener), ready.pools, scoring.take, stop, may_block=may_block)
+    ending = await score_chunks(chunks, ready.pools, scoring.take, stop, may_block=may_block)
     if ending.status is Status.PARTIAL or await finished(scoring.aggregate(), stop):
         return ending
     for pool in ready.pools:
@@ -87,8 +98,8 @@ async def _scored(
     return Ending(Status.PARTIAL)
 
 
-def _counted(intake: Intake, listener: Listener) -> Iterator[Chunk]:
-    """The chunks of the intake; the listener hears how many records there will be."""
-    for chunk in intake.chunks():
+def _counted(intake: Intake, listener: Listener, is_checked: bool) -> Iterator[Chunk]:
+    """Yield the chunks of the intake; the listener hears how many records there will be."""
+    for chunk in intake.chunks() if is_checked else read_ahead(intake.chunks()):
         listener.on_total(intake.expected())
         yield chunk

@@ -1,17 +1,16 @@
-"""From rows to records: fields filled, checked with the place at hand, encoded once.
-
-It must not know file formats or evaluators.
-"""
+"""From rows to records: fields are filled, checked and encoded once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from threading import Thread
+from typing import Any
 
 import msgpack
 
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.records.broken_rows import MAX_ROWS_AFTER, MAX_WAIT_S, BrokenRows
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.contents import (
     MAX_NESTING,
@@ -27,7 +26,7 @@ from evalsi_kernel.records.contents import (
 from evalsi_kernel.records.mapping import MISSING, Mapper, Path, reach
 from evalsi_kernel.records.plain_rows import plain_ids
 from evalsi_kernel.records.seen_ids import Repeat, SeenIds
-from evalsi_kernel.records.sources import Source
+from evalsi_kernel.records.sources import BrokenRow, Rows, Source
 from evalsi_kernel.records.text_cells import read_cell
 from evalsi_kernel.records.unencodable import REFUSED, explain
 from evalsi_kernel.records.usage import read_usage
@@ -41,7 +40,6 @@ MAX_RECORD_BYTES = MAX_FRAME_BYTES - 64 * 1024
 """A record is the least that a frame can carry, beside what the protocol puts around it; a larger one is not sent."""
 
 Wire = dict[str, Any]
-Rows = list[tuple[int, Wire]]
 
 # Text under one of these names is on the wire what it is in the row.
 _TEXT_FIELDS = frozenset({"id", "input", "output", "reference"})
@@ -95,6 +93,7 @@ class Intake:
         self._limit = limit
         self._cluster_by = cluster_by
         self._seen = SeenIds()
+        self._broken = BrokenRows(source)
         self._mapper = Mapper(self.mapping)
         self._pack = msgpack.Packer(use_bin_type=True).pack
 
@@ -113,17 +112,63 @@ class Intake:
         return total if self._limit is None else min(total, self._limit)
 
     def chunks(self) -> Iterator[Chunk]:
-        """The records in order, a chunk at a time.
+        """Yield the records in order, a chunk at a time.
+
+        After a row that cannot be a record no more chunks come: the rest is read only to name other such rows.
 
         Raises:
-            DatasetError: a row cannot be a record; the message says where and why.
+            DatasetError: rows cannot be records; the message says where and why.
         """
-        for given in self.source.chunks():
-            rows = given if self._limit is None else given[: self._limit - self.count]
-            if rows:
-                yield from self._cut(self._chunk(rows))
-            if self._limit is not None and self.count >= self._limit:
+        given = self.source.chunks()
+        for one in given:
+            chunk = self._read(one)
+            if self._broken:
+                self._find_others(given)
+                raise self._broken.error()
+            if chunk is not None:
+                yield from self._cut(chunk)
+            if self._is_at_limit():
                 return
+
+    def _read(self, given: Rows | BrokenRow) -> Chunk | None:
+        """The records of a chunk of rows; None where there are none."""
+        if isinstance(given, BrokenRow):
+            self._broken.add(given)
+            return None
+        rows = given if self._limit is None else given[: self._limit - self._position]
+        return self._chunk(rows) if rows else None
+
+    @property
+    def _position(self) -> int:
+        return self.count + self._broken.count
+
+    def _is_at_limit(self) -> bool:
+        return self._limit is not None and self._position >= self._limit
+
+    def _find_others(self, given: Iterator[Rows | BrokenRow]) -> None:
+        """Read on to find other broken rows, as far as the bounds allow."""
+        if not self.source.may_block:
+            self._read_on(given)
+            return
+        # What is silent is not waited for; neither is this thread, not even by the end of the program.
+        reader = Thread(target=self._read_on, args=(given,), name="evalsi-read-on", daemon=True)
+        reader.start()
+        reader.join(MAX_WAIT_S)
+        self._broken.is_partial |= reader.is_alive()
+
+    def _read_on(self, given: Iterator[Rows | BrokenRow]) -> None:
+        end = self._position + MAX_ROWS_AFTER
+        try:
+            while not self._is_at_limit():
+                if self._position >= end:
+                    self._broken.is_partial = True
+                    return
+                one = next(given, None)
+                if one is None:
+                    return
+                self._read(one)
+        except DatasetError as error:
+            self._broken.end_with(error)
 
     def _chunk(self, rows: Rows) -> Chunk:
         chunk = None if self.mapping or self._has_text_cells else self._plain_chunk(rows)
@@ -154,9 +199,16 @@ class Intake:
         """Remember what came: columns, ids, how many."""
         if len(self.columns) < MAX_COLUMNS_KEPT:
             self.columns.update(dict.fromkeys(row))
-        repeat = self._seen.add_positions(numbers) if only_positions else self._seen.add(ids, numbers)
-        if repeat is not None:
-            self._refuse_repeat(repeat, ids, numbers)
+        if self._broken.is_full:
+            self._broken.is_partial = True  # Ids are compared no longer: to find each repeat takes long.
+        else:
+            by_position = only_positions and not self._broken
+            repeat = self._seen.add_positions(numbers) if by_position else self._seen.add(ids, numbers)
+            while repeat is not None and not self._broken.is_full:
+                self._broken.add(self._repeated(repeat, ids, numbers))
+                ids = [*ids[: repeat.position], *ids[repeat.position + 1 :]]
+                numbers = [*numbers[: repeat.position], *numbers[repeat.position + 1 :]]
+                repeat = self._seen.add(ids, numbers)
         self.count += len(ids)
 
     def _chunk_by_field(self, rows: Rows) -> Chunk:
@@ -169,7 +221,7 @@ class Intake:
         ids: list[str] = []
         numbers: list[int] = []
         only_positions = True
-        for position, (number, row) in enumerate(rows, self.count):
+        for position, (number, row) in enumerate(rows, self._position):
             try:
                 wire = to_wire(row)
                 record_id = wire.get("id")
@@ -179,19 +231,23 @@ class Intake:
                     only_positions = False
                     if type(record_id) is not str or not record_id:
                         wire["id"] = record_id = _id_text(record_id)
-            except BadField as bad:
-                self._refuse(number, bad.message, bad.hint)
-            try:
+                if clusters is not None:
+                    cluster = wire.get("metadata", _NOTHING).get(cluster_by)
+                    cluster = cluster if type(cluster) is str else self._cluster_of(wire)
                 packed.append(pack(wire))
+            except BadField as bad:
+                self._add_broken(number, bad.message, bad.hint)
+                continue
             except REFUSED as error:
-                self._refuse(number, *explain(row, error))
+                self._add_broken(number, *explain(row, error))
+                pack = self._pack = msgpack.Packer(use_bin_type=True).pack
+                continue
             ids.append(record_id)
             numbers.append(number)
             if not row.keys() <= names and len(columns) < MAX_COLUMNS_KEPT:
                 columns.update(dict.fromkeys(row))
             if clusters is not None:
-                cluster = wire.get("metadata", _NOTHING).get(cluster_by)
-                clusters.append(cluster if type(cluster) is str else self._cluster_of(wire, number))
+                clusters.append(cluster)
         self._note(_NOTHING, ids, numbers, only_positions=only_positions)
         array = pack_array(packed, len(packed))
         self._forget_room(len(array))
@@ -250,7 +306,7 @@ class Intake:
                 self.shadowed[name] = self.shadowed.get(name, 0) + 1
         return {**rest, **metadata}
 
-    def _cluster_of(self, wire: Wire, number: int) -> str:
+    def _cluster_of(self, wire: Wire) -> str:
         name = self._cluster_by or ""
         path = tuple(name.split("."))
         metadata = wire.get("metadata", _NOTHING)
@@ -267,21 +323,23 @@ class Intake:
         known = [column for column in {**self.columns, **metadata} if column not in _READERS]
         hint = did_you_mean(name, known) or (f"There are {', '.join(known)}." if known else "")
         what = f"there is no {name!r} to cluster by" if value in (MISSING, None) else f"{name!r} is {shown(value)}"
-        self._refuse(number, what, f"{hint} Give every record one as text or a number, or cluster by another.".strip())
+        raise BadField(what, f"{hint} Give every record one as text or a number, or cluster by another.".strip())
 
-    # -- refusals -------------------------------------------------------------------------------------------------
+    # -- broken rows ----------------------------------------------------------------------------------------------
 
-    def _refuse(self, number: int, message: str, hint: str) -> NoReturn:
-        raise DatasetError(f"{self.source.name}, {self.source.unit} {number}: {message}.", hint)
+    def _add_broken(self, number: int, message: str, hint: str) -> None:
+        error = DatasetError(f"{self.source.name}, {self.source.unit} {number}: {message}.", hint)
+        self._broken.add(BrokenRow(number, error))
 
-    def _refuse_repeat(self, repeat: Repeat, ids: list[str], numbers: list[int]) -> NoReturn:
+    def _repeated(self, repeat: Repeat, ids: list[str], numbers: list[int]) -> BrokenRow:
         name, unit = self.source.name, self.source.unit
-        raise DatasetError(
+        error = DatasetError(
             f"{name}, {unit} {numbers[repeat.position]}: the id {ids[repeat.position]!r} stands in {unit} {repeat.row}"
             f' already (7 and "7" are the same id, and a record without one takes its position, from 0).',
             "Make every id unique, or leave all of them out.",
             code="dataset.duplicate_id",
         )
+        return BrokenRow(numbers[repeat.position], error)
 
     # -- sizes ----------------------------------------------------------------------------------------------------
 

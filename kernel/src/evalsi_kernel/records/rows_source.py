@@ -14,6 +14,7 @@ from typing import Any
 
 from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.records.contents import MAX_NESTING
+from evalsi_kernel.records.sources import BrokenRow, Rows
 
 ROWS_IN_A_CHUNK = 256
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -32,14 +33,29 @@ class RowsSource:
         self._hash = hashlib.sha256()
         self._is_whole = False
 
-    def chunks(self) -> Iterator[list[tuple[int, dict[str, Any]]]]:
-        """The rows, numbered from 1; raises `DatasetError` for one that is no mapping of JSON values."""
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows, numbered from 1; one that is no mapping of JSON values is a `BrokenRow`."""
         numbered = enumerate(self._rows, 1)
         while some := list(islice(numbered, ROWS_IN_A_CHUNK)):
-            chunk = [(number, self._json(row, number)) for number, row in some]
+            try:
+                chunk = [(number, self._json(row, number)) for number, row in some]
+            except DatasetError:
+                yield from self._one_by_one(some)
+                continue
             self._hash.update("".join([f"{_encode(row)}\n" for _, row in chunk]).encode())
             yield chunk
         self._is_whole = True
+
+    def _one_by_one(self, rows: Iterable[tuple[int, Any]]) -> Iterator[Rows | BrokenRow]:
+        for number, row in rows:
+            try:
+                yield [(number, self._json(row, number))]
+            except DatasetError as error:
+                yield BrokenRow(number, error)
+
+    def reopened(self) -> RowsSource | None:
+        """Return a second source of the same rows; None where they come from an iterator."""
+        return RowsSource(self._rows, self.name) if isinstance(self._rows, (list, tuple)) else None
 
     def expected(self, rows: int) -> int | None:
         """Return how many rows there are; None where they come from an iterator."""

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
-from .encoding import decode_utf8
+from .encoding import decode_utf8, refuse_wrong_kind
 from .file_bytes import FileBytes
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
 from .lines import line_batches
@@ -37,17 +37,27 @@ class Delimited(FileSource):
         super().__init__(data)
         self._delimiter = delimiter
         self._characters = 0
+        self._undecodable: DatasetError | None = None
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows; those before a fault come before it is raised.
+    def _of(self, data: FileBytes) -> Delimited:
+        return Delimited(data, self._delimiter)
+
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows; one that cannot be read is a `BrokenRow`.
 
         Raises:
-            DatasetError: the header or a row is off; the message says where and why.
+            DatasetError: the header is wrong, or the rest cannot be read; the message says where and why.
         """
-        rows: list[tuple[int, Row]] = []
+        rows: Rows = []
         chunk_end = CHUNK_CHARACTERS
         try:
             for number, row in self._rows():
+                if isinstance(row, DatasetError):
+                    if rows:
+                        yield rows
+                        rows = []
+                    yield BrokenRow(number, row)
+                    continue
                 rows.append((number, row))
                 if self._characters >= chunk_end or len(rows) >= CHUNK_ROWS:
                     yield rows
@@ -60,40 +70,63 @@ class Delimited(FileSource):
         if rows:
             yield rows
 
-    def _rows(self) -> Iterator[tuple[int, Row]]:
+    def _rows(self) -> Iterator[tuple[int, Row | DatasetError]]:
         header: list[str] = []
         for number, cells in self._cells():
+            if isinstance(cells, DatasetError):
+                if not header:
+                    raise cells
+                yield number, cells
+                continue
             if not header:
                 self._check_header(cells, number)
                 header = cells
                 continue
             if len(cells) != len(header):
-                self._refuse(
-                    f"line {number}",
-                    f"the cells of this row are {len(cells)}, and those of the header {len(header)}",
-                    f"Give every row as many cells as the header. {_QUOTES}",
+                yield (
+                    number,
+                    DatasetError(
+                        f"{self.name}, line {number}: "
+                        f"the cells of this row are {len(cells)}, and those of the header {len(header)}.",
+                        f"Give every row as many cells as the header. {_QUOTES}",
+                    ),
                 )
+                continue
             yield number, {name: cell or None for name, cell in zip(header, cells, strict=True)}
 
-    def _cells(self) -> Iterator[tuple[int, list[str]]]:
-        """Each row with the number of the line that it begins in."""
+    def _cells(self) -> Iterator[tuple[int, list[str] | DatasetError]]:
+        """Yield the cells of each row, or why it cannot be read, with the number of the line that it begins in."""
         # A cell may be as long as any other text; the csv module's own limit is one for the whole process.
         csv.field_size_limit(sys.maxsize)
         reader = csv.reader(self._lines(), delimiter=self._delimiter, strict=True)
         first = 1
-        try:
-            for cells in reader:
-                if cells:
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as cause:
+                yield first, self._grammar_error(first, reader.line_num, str(cause))
+            else:
+                if cells is None:
+                    return
+                if self._undecodable is not None:
+                    yield first, self._undecodable
+                    self._undecodable = None
+                elif cells:
                     yield first, cells
-                first = reader.line_num + 1
-        except csv.Error as cause:
-            self._refuse_grammar(first, reader.line_num, str(cause))
+            first = reader.line_num + 1
 
     def _lines(self) -> Iterator[str]:
         for batch in line_batches(self._data.blocks(), self.name):
             for number, line in enumerate(batch.lines, batch.first):
                 where = f"{self.name}, line {number}"
-                text = decode_utf8(line, where, self._data.head, first=number == 1, ended=batch.ended)
+                if number == 1:
+                    refuse_wrong_kind(where, self._data.head)
+                try:
+                    text = decode_utf8(line, where, ended=batch.ended)
+                except DatasetError as error:
+                    # The row is told of where it ends.
+                    self._undecodable = self._undecodable or error
+                    text = line.decode(errors="replace")
                 self._characters += len(text) + 1
                 yield text + "\n" if batch.ended else text
 
@@ -117,9 +150,10 @@ class Delimited(FileSource):
                     "Give every column a name of its own.",
                 )
 
-    def _refuse_grammar(self, first: int, line: int, cause: str) -> None:
+    def _grammar_error(self, first: int, line: int, cause: str) -> DatasetError:
+        what, hint = f"the row cannot be read: {cause}", _QUOTES
         if "unexpected end of data" in cause:
-            self._refuse(f"line {first}", "a quote that opens in this row is never closed", _QUOTES)
-        if "new-line character" in cause:
-            self._refuse(f"line {line}", "a line ends in CR alone", "Save the file with LF or CRLF line ends.")
-        self._refuse(f"line {line}", f"the row cannot be read: {cause}", _QUOTES)
+            line, what = first, "a quote that opens in this row is never closed"
+        elif "new-line character" in cause:
+            what, hint = "a line ends in CR alone", "Save the file with LF or CRLF line ends."
+        return DatasetError(f"{self.name}, line {line}: {what}.", hint)

@@ -24,21 +24,17 @@ _BEGINNINGS = {
 }
 
 
-def decode_utf8(line: bytes, where: str, head: bytes, *, first: bool, ended: bool) -> str:
-    """Text of a line.
+def decode_utf8(line: bytes, where: str, *, ended: bool) -> str:
+    """Return the text of a line.
 
     Args:
         line: its bytes.
         where: its place, for the error.
-        head: the first bytes of the whole stream.
-        first: whether the line is the first one, where a wrong kind of file shows.
         ended: whether a line end follows it; only the last line of a stream may go without.
 
     Raises:
         DatasetError: it is not UTF-8, or cut off inside a character.
     """
-    if first:
-        refuse_wrong_kind(where, head)
     try:
         return line.decode()
     except UnicodeDecodeError as cause:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
 from .extras import require
 from .file_bytes import FileBytes
@@ -83,17 +83,23 @@ class ExcelRows(RandomAccessSource):
             )
         return notes
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows; those before a fault come before it is raised.
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows; one with a cell that a record cannot carry is a `BrokenRow`.
 
         Raises:
-            DatasetError: this is no workbook, or a cell holds what a record cannot carry.
+            DatasetError: this is no workbook, or its header is wrong.
         """
-        rows: list[tuple[int, Row]] = []
+        rows: Rows = []
         size = 0
         try:
             with self._file() as file:
                 for number, row in self._rows(file):
+                    if isinstance(row, DatasetError):
+                        if rows:
+                            yield rows
+                            rows, size = [], 0
+                        yield BrokenRow(number, row)
+                        continue
                     rows.append((number, row))
                     size += sum(len(cell) if isinstance(cell, str) else 8 for cell in row.values())
                     if size >= CHUNK_CHARACTERS or len(rows) >= CHUNK_ROWS:
@@ -106,26 +112,39 @@ class ExcelRows(RandomAccessSource):
         if rows:
             yield rows
 
-    def _rows(self, file: IO[bytes]) -> Iterator[tuple[int, Row]]:
+    def _rows(self, file: IO[bytes]) -> Iterator[tuple[int, Row | DatasetError]]:
         self._check_archive(file)
         header: dict[int, str] = {}
         header_row = 0
         for number, cells in self._cells(file):
-            values = {column: self._value(cell) for column, cell in cells.items()}
-            values = {column: value for column, value in values.items() if value is not None}
+            try:
+                values = self._values(cells)
+                if header:
+                    self._check_named(number, values, header, header_row)
+            except DatasetError as error:
+                if not header:
+                    raise
+                yield number, error
+                continue
             if not values:
                 continue
             if not header:
                 header, header_row = self._header(number, values), number
                 continue
-            for column in values:
-                if column not in header:
-                    self._refuse(
-                        f"cell {_place(number, column)}",
-                        f"its column has no name in the header, which is row {header_row}",
-                        "Name every column in the first row that is not empty, and remove titles above it.",
-                    )
             yield number, {name: values.get(column) for column, name in header.items()}
+
+    def _values(self, cells: dict[int, ReadOnlyCell]) -> dict[int, Any]:
+        values = {column: self._value(cell) for column, cell in cells.items()}
+        return {column: value for column, value in values.items() if value is not None}
+
+    def _check_named(self, number: int, values: dict[int, Any], header: dict[int, str], header_row: int) -> None:
+        for column in values:
+            if column not in header:
+                self._refuse(
+                    f"cell {_place(number, column)}",
+                    f"its column has no name in the header, which is row {header_row}",
+                    "Name every column in the first row that is not empty, and remove titles above it.",
+                )
 
     def _cells(self, file: IO[bytes]) -> Iterator[tuple[int, dict[int, ReadOnlyCell]]]:
         """Each row's number and the cells in it that are not empty, by column."""

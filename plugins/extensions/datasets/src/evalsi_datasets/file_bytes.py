@@ -58,6 +58,12 @@ class FileBytes:
         self._peeked.clear()
         yield from self._stream
 
+    def reopened(self) -> FileBytes | None:
+        """Return the same bytes from their beginning; None of what can be read only once."""
+        if not self.is_plain_file or not isinstance(self.path, str):
+            return None
+        return FileBytes(self.path, self.name, self.compression, self._block_bytes)
+
     def first_character(self) -> bytes:
         """The first byte that is neither white space nor part of a byte order mark; none where there is no such one.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Rows
 
 from .file_bytes import FileBytes
 
@@ -30,12 +30,20 @@ class FileSource(ABC):
         self._data = data
 
     @abstractmethod
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
         """Rows with their 1-based numbers, about 64 kB of text and at most `CHUNK_ROWS` a chunk; read once.
 
         Raises:
-            DatasetError: a row cannot be read; the message says where.
+            DatasetError: the rest cannot be read; the message says where.
         """
+
+    def reopened(self) -> FileSource | None:
+        """Return a second source of the same file; None of a pipe or standard input."""
+        data = self._data.reopened()
+        return None if data is None else self._of(data)
+
+    def _of(self, data: FileBytes) -> FileSource:
+        return type(self)(data)
 
     def expected(self, rows: int) -> int | None:
         """Return how many rows there will be, judged by the share of the file that so many took; None if unknown."""

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote
 
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
 from .extras import require
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS
@@ -112,12 +112,19 @@ class HubRows:
         """None: the same rows may come from other bytes."""
         return None
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows; `DatasetError` where one cannot be read or holds what JSON cannot carry."""
-        chunk: list[tuple[int, Row]] = []
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows, one that JSON cannot carry as a `BrokenRow`; raise `DatasetError` where reading fails."""
+        chunk: Rows = []
         size = 0
         for number, values in enumerate(self._read(), 1):
-            row = self._row(values, number)
+            try:
+                row = self._row(values, number)
+            except DatasetError as error:
+                if chunk:
+                    yield chunk
+                    chunk, size = [], 0
+                yield BrokenRow(number, error)
+                continue
             chunk.append((number, row))
             size += len(repr(row))
             if size >= CHUNK_CHARACTERS or len(chunk) >= CHUNK_ROWS:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
 from .file_source import CHUNK_CHARACTERS, CHUNK_ROWS, FileSource
-from .strict_json import FEW, JsonFault, kind_of, read_listed, read_value
+from .strict_json import FEW, JsonFault, kind_of, read_listed, read_value, value_end
 from .text_window import TextWindow
 
 _NUMBER_SO_FAR = re.compile(r"[\d.eE+-]+")
@@ -28,8 +28,8 @@ class JsonDocument(FileSource):
 
     unit = "element"
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows, numbered in their list; those before a fault come before it is raised.
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows, numbered in their list; an element that cannot be a row is a `BrokenRow`.
 
         Raises:
             DatasetError: the document is not JSON, or not one of records; the message says where and why.
@@ -46,7 +46,7 @@ class JsonDocument(FileSource):
         elif opening:
             self._refuse_at(window, "the document is neither an array nor an object", _RECORDS)
 
-    def _members(self, window: TextWindow) -> Iterator[list[tuple[int, Row]]]:
+    def _members(self, window: TextWindow) -> Iterator[Rows | BrokenRow]:
         """The rows of the one list of objects among an object's members."""
         names: list[str] = []
         records: str | None = None
@@ -61,8 +61,10 @@ class JsonDocument(FileSource):
             is_results = names[: len(_OF_RESULTS)] == _OF_RESULTS
             if first != "{" or (is_results and name != "records"):
                 has_empty = has_empty or first == "]"
-                for _ in self._elements(window, f'"{name}", '):
-                    pass
+                for _, values in self._elements(window, f'"{name}", '):
+                    for value in values:
+                        if isinstance(value, DatasetError):
+                            raise value
                 continue
             if records is not None:
                 self._refuse_at(
@@ -92,14 +94,18 @@ class JsonDocument(FileSource):
             character = self._separator(window, "}")
         window.at += 1
 
-    def _rows(self, window: TextWindow) -> Iterator[list[tuple[int, Row]]]:
-        rows: list[tuple[int, Row]] = []
+    def _rows(self, window: TextWindow) -> Iterator[Rows | BrokenRow]:
+        rows: Rows = []
         chunk_end = window.taken + CHUNK_CHARACTERS
         try:
             for first, values in self._elements(window, ""):
                 for number, value in enumerate(values, first):
                     if type(value) is not dict:
-                        self._refuse(f"element {number}", f"{kind_of(value)} stands where an object should", _RECORDS)
+                        if rows:
+                            yield rows
+                            rows = []
+                        yield BrokenRow(number, self._not_a_row(value, number))
+                        continue
                     rows.append((number, value))
                     if len(rows) >= CHUNK_ROWS:
                         yield rows
@@ -115,8 +121,17 @@ class JsonDocument(FileSource):
         if rows:
             yield rows
 
+    def _not_a_row(self, value: Any, number: int) -> DatasetError:
+        if isinstance(value, DatasetError):
+            return value
+        what = f"{kind_of(value)} stands where an object should"
+        return DatasetError(f"{self.name}, element {number}: {what}.", _RECORDS)
+
     def _elements(self, window: TextWindow, within: str) -> Iterator[tuple[int, list[Any]]]:
-        """Runs of values with the number of the first, from behind the opening bracket to behind the closing one."""
+        """Runs of values with the number of the first, from behind the opening bracket to behind the closing one.
+
+        In place of a value that a record cannot carry, such as NaN, there is a `DatasetError`.
+        """
         number = 1
         character = window.next_character()
         while character != "]":
@@ -125,7 +140,10 @@ class JsonDocument(FileSource):
                 values, window.at = read_listed(window.text, window.at)
             last = number + len(values)
             try:
-                values.append(self._value(window, f"{within}element {last}"))
+                try:
+                    values.append(self._value(window, f"{within}element {last}"))
+                except _SkippedValueError as error:
+                    values.append(error)
                 character = self._separator(window, "]")
             except DatasetError:
                 yield number, values
@@ -161,11 +179,23 @@ class JsonDocument(FileSource):
                 place = window.place(window.at + fault.position - start)
                 if fault.cut_off:
                     raise self._cut_off(f"{what} ({place})") from fault
-                raise DatasetError(f"{self.name}, {what} ({place}): {fault.message}.", fault.hint) from fault
+                kind = _SkippedValueError if self._skip(window) else DatasetError
+                raise kind(f"{self.name}, {what} ({place}): {fault.message}.", fault.hint) from fault
             if end < len(window.text) and _NUMBER_SO_FAR.fullmatch(window.text, start):
                 raise self._cut_off(f"{what} ({window.place(end)})")
             window.at = end
             return value
+
+    def _skip(self, window: TextWindow) -> bool:
+        """Move behind a value that a record cannot carry; False where it is no JSON either."""
+        while True:
+            try:
+                window.at = value_end(window.text, window.at)
+            except JsonFault as fault:
+                if fault.cut_off and window.more():
+                    continue
+                return False
+            return True
 
     def _end(self, window: TextWindow, what: str, hint: str) -> None:
         if window.next_character():
@@ -184,8 +214,14 @@ class JsonDocument(FileSource):
         )
 
 
-def _with_trials_apart(chunk: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+class _SkippedValueError(DatasetError):
+    """A value that a record cannot carry; reading goes on behind it."""
+
+
+def _with_trials_apart(chunk: Rows | BrokenRow) -> Rows | BrokenRow:
     """Rows of a run's results, where each trial has the id of its record: those of the second become `id@2`."""
+    if isinstance(chunk, BrokenRow):
+        return chunk
     return [
         (number, {**row, "id": f"{row['id']}@{trial}"} if (trial := _trial(row)) > 1 else row) for number, row in chunk
     ]

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.errors import DatasetError
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
-from .encoding import decode_utf8
+from .encoding import decode_utf8, refuse_wrong_kind
 from .file_source import FileSource
 from .lines import LineBatch, line_batches
 from .strict_json import FEW, JsonFault, kind_of, read_value
@@ -23,11 +24,11 @@ _BLANK = b" \t\r"
 class JsonLines(FileSource):
     """Rows of a .jsonl or .ndjson file. Blank lines hold no row and are counted in the numbers."""
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows of each block that was read; those before a fault come before it is raised.
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows of each block that was read; a line that is no JSON object is a `BrokenRow`.
 
         Raises:
-            DatasetError: a line is no JSON object; the message says where and why.
+            DatasetError: the file is of another kind, or a line has no end.
         """
         for batch in _parted(line_batches(self._data.blocks(), self.name)):
             if batch.first <= FEW:
@@ -43,23 +44,26 @@ class JsonLines(FileSource):
                 continue
             yield list(enumerate(rows, batch.first))
 
-    def _read_carefully(self, batch: LineBatch) -> Iterator[list[tuple[int, Row]]]:
-        rows: list[tuple[int, Row]] = []
+    def _read_carefully(self, batch: LineBatch) -> Iterator[Rows | BrokenRow]:
+        rows: Rows = []
         last = batch.first + len(batch.lines) - 1
         for number, line in enumerate(batch.lines, batch.first):
             if not line.strip(_BLANK):
                 continue
+            if number == 1:
+                refuse_wrong_kind(f"{self.name}, line 1", self._data.head)
             try:
                 rows.append((number, self._read_line(line, number, ended=batch.ended or number < last)))
-            except Exception:
+            except DatasetError as error:
                 if rows:
                     yield rows
-                raise
+                    rows = []
+                yield BrokenRow(number, error)
         if rows:
             yield rows
 
     def _read_line(self, line: bytes, number: int, *, ended: bool) -> Row:
-        text = decode_utf8(line, f"{self.name}, line {number}", self._data.head, first=number == 1, ended=ended)
+        text = decode_utf8(line, f"{self.name}, line {number}", ended=ended)
         try:
             value = _whole(text)
         except JsonFault as fault:

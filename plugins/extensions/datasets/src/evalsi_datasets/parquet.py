@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Row, Rows
 
 from .extras import require
 from .file_bytes import FileBytes
@@ -39,11 +39,11 @@ class ParquetRows(RandomAccessSource):
         """Return how many rows the file says that it has."""
         return self._count
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
-        """The rows.
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
+        """Yield the rows; one with a value that JSON cannot carry is a `BrokenRow`.
 
         Raises:
-            DatasetError: this is no Parquet, or a column holds what JSON cannot carry.
+            DatasetError: this is no Parquet, or a whole column is of a type that JSON cannot carry.
         """
         import pyarrow as pa
         from pyarrow.parquet import ParquetFile
@@ -58,12 +58,24 @@ class ParquetRows(RandomAccessSource):
                 for batch in parquet.iter_batches(rows_in_batch, use_threads=False):
                     size = _rows_within(CHUNK_BYTES, batch.nbytes, batch.num_rows)
                     for start in range(0, batch.num_rows, size):
-                        rows = self._rows(batch.slice(start, size), number)
-                        yield list(enumerate(rows, number))
-                        number += len(rows)
+                        part = batch.slice(start, size)
+                        try:
+                            rows = self._rows(part, number)
+                        except DatasetError:
+                            yield from self._one_by_one(part, number)
+                        else:
+                            yield list(enumerate(rows, number))
+                        number += part.num_rows
             except (pa.ArrowException, OSError) as cause:
                 detail = " ".join(str(cause).split())
                 self._refuse(f"row {number}", f"this is no Parquet, or damaged ({detail})", "Write the file again.")
+
+    def _one_by_one(self, batch: pa.RecordBatch, first: int) -> Iterator[Rows | BrokenRow]:
+        for index in range(batch.num_rows):
+            try:
+                yield list(enumerate(self._rows(batch.slice(index, 1), first + index), first + index))
+            except DatasetError as error:
+                yield BrokenRow(first + index, error)
 
     def _rows(self, batch: pa.RecordBatch, first: int) -> list[Row]:
         columns = [

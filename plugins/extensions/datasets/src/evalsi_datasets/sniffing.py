@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalsi_kernel.records.sources import Row
+from evalsi_kernel.records.sources import BrokenRow, Rows
 
 from .file_source import FileSource
 
@@ -17,7 +17,7 @@ _MOST_BYTES = 2**20
 class SniffedJson(FileSource):
     """Rows of standard input or of a pipe. `unit` is that of the format from the first chunk on."""
 
-    def chunks(self) -> Iterator[list[tuple[int, Row]]]:
+    def chunks(self) -> Iterator[Rows | BrokenRow]:
         """As the reader of the format gives them; raises `DatasetError` as it does."""
         reader = self._reader()
         self.unit = reader.unit

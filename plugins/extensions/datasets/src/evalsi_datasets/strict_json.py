@@ -88,6 +88,22 @@ def read_value(text: str, start: int = 0) -> tuple[Any, int]:
     return value, end
 
 
+def value_end(text: str, start: int) -> int:
+    """Return the index after the JSON value that begins at `start`, also where a record cannot carry it.
+
+    Raises:
+        JsonFault: it is no JSON; `cut_off` says whether more text could make it whole.
+    """
+    try:
+        end = _LENIENT.raw_decode(text, start)[1]
+    except json.JSONDecodeError as cause:
+        is_cut = cause.msg.startswith("Unterminated") or _MAYBE_CUT.fullmatch(text, cause.pos) is not None
+        raise JsonFault(cause.pos, cause.msg, "", cut_off=is_cut) from cause
+    except (ValueError, RecursionError) as cause:
+        raise JsonFault(start, str(cause), "") from cause
+    return end
+
+
 def read_listed(text: str, start: int) -> tuple[list[Any], int]:
     """Read the values of an array from `start` on that are plainly right and have another one behind them.
 
@@ -243,3 +259,5 @@ def _refuse_word(word: str) -> Any:
 
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_word)
 _CAREFUL = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_word, object_pairs_hook=_object)
+# Python refuses an integer of very many digits, so that none is made of it.
+_LENIENT = json.JSONDecoder(parse_int=float, object_pairs_hook=lambda _: None)

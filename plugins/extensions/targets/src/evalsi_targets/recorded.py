@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.records.contents import content
 from evalsi_kernel.records.mapping import MISSING, reach
-from evalsi_kernel.records.sources import Row, Source
+from evalsi_kernel.records.sources import Row, Source, readable_chunks
 
 _RESULTS = re.compile(rb'\s*\{\s*"(schema_version|manifest)"\s*:')
 _HEAD_BYTES = 4096
@@ -94,7 +94,7 @@ def _rows(path: Path, open_source: Callable[[str], Source]) -> Iterator[tuple[st
         yield from _records_of(path)
         return
     source = open_source(str(path))
-    for chunk in source.chunks():
+    for chunk in readable_chunks(source):
         for number, row in chunk:
             yield f"{source.name}, {source.unit} {number}", row
 
