@@ -1,7 +1,4 @@
-"""The kernel's end of a session: requests as awaitables, items to whoever asked.
-
-One task reads and never waits for anything but bytes. It must not know processes, records or outcomes.
-"""
+"""The kernel's end of a session with a pack: requests as awaitables, results passed to whoever asked."""
 
 from __future__ import annotations
 
@@ -27,13 +24,13 @@ from evalsi_protocol.machine import (
 from evalsi_protocol.methods import ITEM_DURATIONS, ITEM_RUNS, PACK_REQUESTS, UNWINDOWED
 
 CAPABILITIES = PACK_REQUESTS | {ITEM_RUNS, ITEM_DURATIONS}
-# How many asks of a pack may be open: enough that a judge's latency, not our window, bounds its rate, and that all
-# records in flight wait for one batch.
+# Maximum number of open requests of a pack: high enough that a judge's latency limits the rate, not this window, and
+# that all records in flight can wait for one batch of a batch API.
 ASK_WINDOW = 8_192
 WAIT_SHARE, MAX_WAIT_S = 0.05, 0.005
-"""A reply that took long may wait so much longer, as a share of that, to share its way to the pack with others."""
+"""A slow response may be delayed by this share of its duration, to send it together with others."""
 OnItems = Callable[[list[Any], list[Any]], None]
-"""Takes the items and the runs of an event, each as it came: what is in the lists is the pack's."""
+"""Receives the outcomes and the runs of an event as the pack sent them, unchecked."""
 Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 NOT_BOUND = {
@@ -46,7 +43,7 @@ NOT_BOUND = {
 
 
 class Pending(NamedTuple):
-    """A request on its way: its id, the body of its answer, and who takes the items that come before it."""
+    """An open request: its ID, the future of its response body, and the receiver of its outcomes."""
 
     id: int
     answer: asyncio.Future[dict[str, Any]]
@@ -54,7 +51,12 @@ class Pending(NamedTuple):
 
 
 class RequestFailed(Exception):
-    """The pack answered with an error, or went away before it answered."""
+    """The pack responded with an error, or is gone.
+
+    Args:
+        error: the error.
+        gone: whether the pack ended before it responded.
+    """
 
     def __init__(self, error: WireError, *, gone: bool = False) -> None:
         super().__init__(str(error))
@@ -63,13 +65,13 @@ class RequestFailed(Exception):
 
 
 async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The answer to every ask of a pack as long as nothing is bound to the capability."""
+    """Reject a request of a pack, because this run does not provide the capability."""
     message, hint = NOT_BOUND[method]
     raise RequestFailed(WireError("capability.not_bound", message, hint, "config"))
 
 
 def _take_note(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Mark a failure as seen: a caller that was cancelled before it could wait for its answer never looks at it."""
+    """Retrieve the exception, because a caller that was cancelled never awaits the future."""
     if not answer.cancelled():
         answer.exception()
 
@@ -78,8 +80,8 @@ class Connection:
     """A session over a transport.
 
     Args:
-        transport: to the pack.
-        answer: serves what the pack asks for; raises `RequestFailed` for what it cannot do.
+        transport: the byte stream to the pack.
+        answer: handles requests of the pack; raises `RequestFailed` to reject one.
     """
 
     def __init__(self, transport: Transport, answer: Answer = not_bound) -> None:
@@ -97,23 +99,23 @@ class Connection:
 
     @property
     def asks_open(self) -> int:
-        """How many of the pack's own requests wait for the kernel; its clock stands still meanwhile."""
+        """Number of the pack's own requests that wait for the kernel; the pack's timeouts are paused meanwhile."""
         return len(self._asks)
 
     async def hello(self) -> dict[str, Any]:
-        """Greet; returns the pack's half. Raises `RequestFailed` when the pack refuses or goes away."""
+        """Send hello and return the pack's half; raise `RequestFailed` where the pack refuses or ends."""
         return await self.request("hello", kernel_hello("evalsi", VERSION, CAPABILITIES, window=ASK_WINDOW))
 
     async def request(self, method: str, body: Any) -> dict[str, Any]:
-        """Ask once a credit is free; returns the response's body.
+        """Send a request once a credit is free, and return the body of the response.
 
         Raises:
-            RequestFailed: the pack answered with an error, or is gone.
+            RequestFailed: the pack responded with an error, or is gone.
         """
         return await (await self.start_request(method, body)).answer
 
     async def start_request(self, method: str, body: Any, on_items: OnItems | None = None) -> Pending:
-        """Ask as `request` does, and return as soon as the frame is on its way."""
+        """Send a request like `request`, but return without waiting for the response."""
         if method not in UNWINDOWED:
             async with self._credit:
                 await self._credit.wait_for(lambda: self._machine.can_request or self._ended is not None)
@@ -127,18 +129,18 @@ class Connection:
         pending.answer.add_done_callback(_take_note)
         self._send()
         with suppress(ConnectionError):
-            # The reader sees the end too, and fails this request with the pack's last words.
+            # The reader sees the end as well, and fails this request with the pack's last output.
             await self._transport.drain()
         return pending
 
     def cancel_all(self) -> None:
-        """Say of every open request that its answer is no longer wanted."""
+        """Send a cancellation for every open request."""
         for request_id in self._machine.open_requests:
             self._machine.cancel(request_id)
         self._send()
 
     def close_writing(self) -> None:
-        """Let the pack see the end of its input."""
+        """Close the pack's input."""
         self._transport.close_writing()
 
     @property
@@ -148,7 +150,7 @@ class Connection:
 
     @property
     def violation(self) -> str:
-        """Why the session had to be ended, as the end of a sentence about the pack; empty when it had not."""
+        """Which violation of the protocol ended the session, as the end of a sentence; "" where there was none."""
         ended = self._ended
         if ended is None or ended.code in ("protocol.eof", "kernel.aborted"):
             return ""
@@ -156,13 +158,13 @@ class Connection:
         return f"{how} {ended.message}"
 
     def abort(self, why: str) -> None:
-        """End the session at once; whatever still waits fails as gone."""
+        """End the session at once; open requests fail as gone."""
         self._ended = self._ended or WireError("kernel.aborted", why, "", "kernel")
         self._reading.cancel()
         self._ending = asyncio.create_task(self._end(self._ended))
 
     async def close(self) -> None:
-        """Stop reading; whatever still waits fails as gone."""
+        """Stop reading; open requests fail as gone."""
         self._reading.cancel()
         for task in self._asks.values():
             task.cancel()
@@ -175,7 +177,7 @@ class Connection:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            # Whoever waits must hear of it; a reader that dies in silence would let them wait for ever.
+            # Fail the open requests, which would otherwise wait forever.
             fault = f"the kernel's reader failed: {type(error).__name__}: {error}"
             await self._end(WireError("kernel.internal", fault, "Report it.", "kernel"))
             raise
@@ -230,11 +232,11 @@ class Connection:
             raise
         finally:
             del self._asks[request.id]
-            # What comes from a provider can wait a little for others; what comes from a cache is sent at once.
+            # Responses of a provider may be delayed to share a write; cached ones are sent at once.
             self._send_within(min(MAX_WAIT_S, (self._loop.time() - began_at) * WAIT_SHARE))
 
     def _refuse(self, request_id: int, error: WireError) -> None:
-        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        # A misuse means that the session has ended, so there is no one to respond to.
         with suppress(LocalMisuse):
             self._machine.fail(request_id, error)
 
@@ -253,7 +255,7 @@ class Connection:
             self._credit.notify_all()
 
     def _send_within(self, wait_s: float) -> None:
-        """Send at the latest then: replies that come close together are one write, and wake the pack once."""
+        """Send after at most this time: responses within it share one write and wake the pack once."""
         at = self._loop.time() + wait_s
         if at < self._sends_at:
             self._sends_at = at

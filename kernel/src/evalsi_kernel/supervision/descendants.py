@@ -1,8 +1,8 @@
-"""Ends the processes that a started process leaves behind, also those in sessions of their own (Linux).
+"""Kill the processes that a started process leaves behind, including those in sessions of their own (Linux).
 
-This process adopts orphans while something that it started runs: a child of a pack whose parents have ended becomes its
-child, instead of init's. An orphan is known by a mark among its variables, by its session, or because it was seen below
-the process before that ended. One from within walls is also known by the privileges that it gave up for good.
+This process is a child subreaper while something that it started runs: it adopts a pack's orphans instead of init. An
+orphan is recognized by a marker in its environment, by its session, or because it was seen below the process before
+that ended. An orphan of a sandboxed process is also recognized by its no_new_privs flag.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Process(NamedTuple):
 
 
 class _Adoption:
-    """Whether this process adopts orphans: as long as something that it started runs."""
+    """Makes this process a child subreaper as long as something that it started runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,7 +38,7 @@ class _Adoption:
         self.started: set[Descendants] = set()
 
     def begin(self, one: Descendants) -> None:
-        """Adopt orphans from now on."""
+        """Start to adopt orphans."""
         with self._lock:
             if not self.started and not self._ended:
                 self._was_adopting = _adopts()
@@ -46,7 +46,7 @@ class _Adoption:
             self.started.add(one)
 
     def end(self, one: Descendants) -> None:
-        """Clean up after a process: with the last that runs, which spares a look at all processes for each."""
+        """Clean up after a process; deferred to the last running one, to scan all processes only once."""
         with self._lock:
             self.started.discard(one)
             if one.sessions:
@@ -65,16 +65,17 @@ _adoption = _Adoption()
 
 
 class Descendants:
-    """All that one process, or several, start. Make it before them and put `variables` among their own.
+    """All processes that one or several started processes start.
 
-    `end` has to be called also where the process could not be started.
+    Create it before the processes and add `variables` to their environment. Call `end` even where a process could not
+    be started.
 
     Args:
-        is_looked_at: whether `look` searches for what is below the process, which takes some milliseconds.
+        is_looked_at: whether `look` searches for processes below the started one, which takes some milliseconds.
 
     Attributes:
-        variables: what marks the process and all that it starts.
-        sessions: ids of the processes, each of which leads a session of its own; add them once they are known.
+        variables: marker of the process and its descendants.
+        sessions: IDs of the started processes, each a session leader; add them once they are known.
     """
 
     def __init__(self, *, is_looked_at: bool = False) -> None:
@@ -87,18 +88,18 @@ class Descendants:
         self._is_looked_at = is_looked_at
         self._is_over = False
         if sys.platform == "linux":
-            # Before it is started: an orphan that it leaves at once would be init's for good.
+            # Before the process starts: an orphan that it leaves immediately would be adopted by init for good.
             _adoption.begin(self)
 
     def look(self) -> None:
-        """Remember what is below the process now, before it is asked to end."""
+        """Remember the processes below the started one, before it is asked to end."""
         if sys.platform == "linux" and self.sessions and not self._is_over:
             self.is_walled = any(map(_no_new_privileges, self.sessions)) and not _no_new_privileges(os.getpid())
             if self._is_looked_at:
                 self.seen |= _below(self.sessions, _processes())
 
     def end(self) -> None:
-        """End whatever the process has left; call it once the process has ended. More calls do nothing."""
+        """Kill all remaining descendants; call it once the process has ended. Further calls do nothing."""
         if sys.platform == "linux" and not self._is_over:
             self._is_over = True
             _adoption.end(self)
@@ -140,7 +141,7 @@ def _processes() -> dict[int, _Process]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-                # The name of the program, in brackets, may have any character.
+                # The program's name, in parentheses, may contain any character.
                 fields = file.read().rpartition(b")")[2].split()
                 found[int(name)] = _Process(int(fields[1]), int(fields[3]))
     return found
@@ -168,7 +169,7 @@ def _no_new_privileges(pid: int) -> bool:
 
 
 def _has_children() -> bool:
-    """Whether there is any child; costs one system call where a run has ended in good order."""
+    """Return whether there is any child process; one system call in the usual case of none."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -177,7 +178,7 @@ def _has_children() -> bool:
 
 
 def _reap(pid: int) -> None:
-    """Take the exit code of an adopted process, which otherwise stays in the table of processes."""
+    """Collect the exit code of an adopted process, which would otherwise remain a zombie."""
     with suppress(OSError):
         descriptor = os.pidfd_open(pid)
         try:

@@ -1,7 +1,4 @@
-"""Asks a pack what it holds, outside of any evaluation.
-
-It must not know a catalog or a manifest.
-"""
+"""Ask a pack for its evaluators, outside of any evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from evalsi_kernel.supervision.worker import start_worker
 
 
 def describe(launch: Launch) -> list[dict[str, Any]]:
-    """Start the pack, ask for its evaluators, end it; returns a table an evaluator.
+    """Start a pack, ask for its evaluators, and end it; return one table per evaluator.
 
     Raises:
         PackError, PackEnvironmentError: it cannot start.

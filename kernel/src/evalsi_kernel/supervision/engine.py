@@ -1,7 +1,4 @@
-"""Records through the pools: read ahead a little, hand out chunks, give them back whole and in order.
-
-Memory does not grow with the data: only the chunks in flight are held. It must not know evaluators or statistics.
-"""
+"""Score the batches of a data set with the pools: read ahead a little, and return the batches complete and in order."""
 
 from __future__ import annotations
 
@@ -28,14 +25,14 @@ OnChunk = Callable[[Chunk], None]
 async def score_chunks(
     chunks: Iterator[Chunk], pools: Sequence[Pool], on_chunk: OnChunk, stop: asyncio.Event, *, may_block: bool = True
 ) -> Ending:
-    """Score every chunk with every pool; `on_chunk` gets them answered, in the order of the data.
+    """Score every batch with every pool; `on_chunk` receives the finished batches in the order of the data.
 
     Args:
-        chunks: the records.
+        chunks: the batches.
         pools: started pools.
         on_chunk: called on the event loop.
-        stop: set it to end early; what is in flight has half a second, the rest becomes `cancelled`.
-        may_block: whether reading may take long; it then has a thread of its own, which costs the quick ones a third.
+        stop: set it to end early; requests in flight have half a second to finish, everything else is `cancelled`.
+        may_block: whether reading may block; reading then has a thread of its own, which slows fast sources by a third.
     """
     pending: deque[Chunk] = deque()
     ending = Ending(Status.COMPLETE)
@@ -74,7 +71,7 @@ async def _feed(
             chunk.answer_all(("error", chunk.refusal.to_body()))
         for pool in pools if chunk.refusal is None else ():
             await pool.submit(chunk)
-        # The packs get this chunk, and what they answered is taken, before the next is read.
+        # Send this batch to the packs, and take their results, before reading the next one.
         await asyncio.sleep(0)
         while pending and (len(pending) >= most or pending[0].unanswered == 0):
             await _first(pending, on_chunk, patience)
@@ -84,14 +81,14 @@ async def _feed(
 
 
 async def _awaited(chunks: Iterator[Chunk]) -> Chunk | None:
-    """The next chunk, read in a thread that neither a stop nor the end of the program waits for: it may be silent."""
+    """Read the next batch in a daemon thread, because a source may block forever."""
     read: Future[Chunk | None] = Future()
     read.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
             read.set_result(next(chunks, None))
-        except BaseException as error:  # noqa: BLE001 -- raised again where the chunk is awaited.
+        except BaseException as error:  # noqa: BLE001 -- raised again where the batch is awaited.
             read.set_exception(error)
 
     threading.Thread(target=copy_context().run, args=(work,), name="evalsi-read", daemon=True).start()
@@ -104,7 +101,7 @@ def _grow(pools: Sequence[Pool]) -> None:
 
 
 async def _first(pending: deque[Chunk], on_chunk: OnChunk, patience: Patience) -> None:
-    """Wait for the oldest chunk and give it back; it leaves the queue only then, so that a stop finds it there."""
+    """Wait for the oldest batch and return it; it stays in the queue until then, so that a stop finds it there."""
     chunk = pending[0]
     if chunk.unanswered:
         answered = asyncio.Event()

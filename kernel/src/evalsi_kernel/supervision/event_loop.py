@@ -1,7 +1,4 @@
-"""Runs a coroutine to its end from plain code: in a script, in a notebook whose loop runs already, under Ctrl-C.
-
-It must not know what is run.
-"""
+"""Run a coroutine from synchronous code: in a script, in a notebook with a running loop, and with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ _Result = TypeVar("_Result")
 
 
 def run_in_loop(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
-    """Run to the end and return the result; a thread of its own is used where this one has a running loop.
+    """Run to the end and return the result; uses a thread where this one has a running loop.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C ended it.
+        KeyboardInterrupt: Ctrl-C cancelled the coroutine.
     """
     try:
         asyncio.get_running_loop()
@@ -33,7 +30,7 @@ def run_in_loop(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     with _ctrl_c_calls(thread.interrupt):
         thread.start()
         while thread.is_alive():
-            # Not for ever: a signal that comes just as a lock begins to wait is acted on only once it ends waiting.
+            # With a timeout: a signal that arrives just as a lock begins to wait is handled only once the wait ends.
             thread.join(LISTEN_S)
     return thread.result()
 
@@ -42,12 +39,12 @@ def _run(start: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     try:
         return asyncio.run(start())
     except asyncio.CancelledError:
-        # Nobody but Ctrl-C cancels what is run here.
+        # Only Ctrl-C cancels this task.
         raise KeyboardInterrupt from None
 
 
 class _LoopThread(threading.Thread, Generic[_Result]):
-    """Runs a loop for a thread whose own loop runs already, and which passes on the Ctrl-C that only it hears of."""
+    """Runs a loop for a thread that already has a running one, and that forwards Ctrl-C to it."""
 
     def __init__(self, start: Callable[[], Coroutine[Any, Any, _Result]]) -> None:
         super().__init__(name="evalsi-evaluate")
@@ -69,19 +66,19 @@ class _LoopThread(threading.Thread, Generic[_Result]):
         assert task is not None
         self.on_interrupt = task.cancel
         self._loop = asyncio.get_running_loop()
-        if self._is_interrupted:  # Before there was a loop to tell of it.
+        if self._is_interrupted:  # Interrupted before the loop existed.
             task.cancel()
         return await self._start_it()
 
     def interrupt(self) -> None:
-        """Act on Ctrl-C in the loop; may be called from any thread."""
+        """Handle Ctrl-C in the loop; callable from any thread."""
         self._is_interrupted = True
         if self._loop is not None:
-            with suppress(RuntimeError):  # The loop is closed: it is over anyway.
+            with suppress(RuntimeError):  # The loop is closed.
                 self._loop.call_soon_threadsafe(self.on_interrupt)
 
     def result(self) -> _Result:
-        """What came out, once the thread is over."""
+        """Return the result, once the thread has ended."""
         if self._failures:
             raise self._failures[0]
         return self._results[0]
@@ -89,7 +86,7 @@ class _LoopThread(threading.Thread, Generic[_Result]):
 
 @contextmanager
 def _ctrl_c_calls(act: Callable[[], None]) -> Iterator[None]:
-    """While it holds, Ctrl-C calls `act`; only the main thread ever hears of it."""
+    """Call `act` on Ctrl-C inside of the block; signals only reach the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,10 +103,9 @@ def _ctrl_c_calls(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def stopped_by_interrupt(stop: asyncio.Event, on_stop: Callable[[], None]) -> Iterator[None]:
-    """While it holds, Ctrl-C sets `stop` and calls `on_stop`; a second one cancels the running task.
+    """Inside of the block, Ctrl-C sets `stop` and calls `on_stop`; a second Ctrl-C cancels the running task.
 
-    So does SIGTERM, by which schedulers and CI systems end what takes too long, unless the program has a use of its own
-    for it.
+    SIGTERM, with which schedulers and CI systems end a job, does the same unless the program handles it.
     """
     loop, task, thread = asyncio.get_running_loop(), asyncio.current_task(), threading.current_thread()
 
@@ -143,7 +139,7 @@ def stopped_by_interrupt(stop: asyncio.Event, on_stop: Callable[[], None]) -> It
 
 
 async def finished(work: Coroutine[Any, Any, None], stop: asyncio.Event) -> bool:
-    """Do the work unless `stop` is set before it is done; returns whether it is."""
+    """Run the work until it is done or `stop` is set; return whether it is done."""
     working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,4 @@
-"""What one process is asked of a chunk, and how its answers are taken: each once, and nothing that was not asked.
-
-A pack is a stranger: whatever it sends that answers nothing is a fault. It must not know what happens to a fault.
-"""
+"""One request to a pack process to score records, and the validation of its results. Packs are not trusted."""
 
 from __future__ import annotations
 
@@ -14,23 +11,23 @@ from evalsi_protocol.frames import Packed, pack_array
 from evalsi_protocol.methods import OUTCOMES, VERDICTS
 
 RunColumn = tuple[str, str, list[Any]]
-"""One score of a run's records: its name, the key of its verdicts, and the verdicts."""
+"""One score of a run of records: its name, the key of its verdicts, and the verdicts."""
 
 _OUTCOMES = frozenset(OUTCOMES)
 _ANSWERED_TWICE = WireError(
-    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Correct the pack."
+    "pack.answered_twice", "The pack answered twice for this record, so neither answer counts.", "Fix the pack."
 )
 
 
 class Flight:
-    """A part of a chunk that one pack process was asked to score.
+    """A request to one pack process to score a batch of records, or a part of it.
 
     Args:
-        chunk: the chunk.
-        sessions: the sessions asked.
-        indices: the records asked, as positions in the chunk; None means all.
-        suspect: whether it is asked again after a crash that one of its records may have caused; it then goes alone, so
-            that the next crash tells more.
+        chunk: the batch.
+        sessions: the evaluator sessions.
+        indices: positions of the records in the batch; None means all.
+        suspect: whether it is repeated after a crash that one of its records may have caused. It is then sent alone, so
+            that another crash narrows down the record.
     """
 
     __slots__ = ("chunk", "fault", "indices", "request_id", "sessions", "suspect")
@@ -47,21 +44,21 @@ class Flight:
 
     @property
     def size(self) -> int:
-        """How many outcomes were asked for."""
+        """Number of outcomes requested."""
         return len(self.sessions) * (len(self.chunk.ids) if self.indices is None else len(self.indices))
 
     def has(self, session: object, record_id: object) -> bool:
-        """Whether this record was asked of this session."""
+        """Return whether the request includes this record for this session."""
         return session in self.sessions and record_id in self.chunk.ids
 
     def packed_records(self) -> Packed:
-        """The records asked, as one msgpack array."""
+        """Return the requested records as one msgpack array."""
         if self.indices is None:
             return self.chunk.packed_array
         return pack_array([self.chunk.packed[index] for index in self.indices], len(self.indices))
 
     def take(self, items: list[list[Any]]) -> None:
-        """Take the items that came for this flight; one that cannot be is a fault, and costs its own record only."""
+        """Take the outcomes that arrived for this request; an invalid one is a fault that only affects its record."""
         if self._take_in_turn(items):
             return
         columns, indices = self.chunk.columns, self.indices
@@ -88,9 +85,9 @@ class Flight:
         self.chunk.answered(fresh)
 
     def _take_in_turn(self, items: list[list[Any]]) -> bool:
-        """The quick way, for items that answer one record after the other, each with every session in turn.
+        """Take outcomes in the order of records, each record with all sessions in turn: the fast path.
 
-        That is how a pack that computes sends them. False leaves everything to the slow way, with nothing taken yet.
+        Packs that compute their scores send them in this order. Return False, with nothing taken, in any other case.
         """
         width = len(self.sessions)
         if self.indices is not None or not items or len(items) % width:
@@ -117,14 +114,14 @@ class Flight:
         return True
 
     def take_runs(self, runs: list[Any]) -> None:
-        """Take the runs that came for this flight: each means its items, and so do the faults in it."""
+        """Take the runs that arrived for this request; a run stands for the outcomes of consecutive records."""
         for run in runs:
             read = _read_run(run)
             if read is None or not self._take_run(*read):
                 self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
 
     def _take_run(self, session: Any, first: int, columns: list[RunColumn]) -> bool:
-        """Whether all of a run was of records that were asked; of the others nothing is even looked at."""
+        """Take the part of a run that was requested; return whether all of it was."""
         count = len(columns[0][2])
         start, end = max(first, 0), min(first + count, len(self.chunk.ids if self.indices is None else self.indices))
         column = self.chunk.columns.get(session)
@@ -139,27 +136,27 @@ class Flight:
         return end - start == count
 
     def open_pairs(self) -> list[tuple[int, int]]:
-        """The pairs of session and index that have no outcome yet, in the order of the records."""
+        """Return the pairs of session and index without an outcome, in the order of the records."""
         indices = range(len(self.chunk.ids)) if self.indices is None else self.indices
         columns = self.chunk.columns
         return [(session, index) for index in indices for session in self.sessions if columns[session][index] is None]
 
     @property
     def is_narrowed_down(self) -> bool:
-        """Whether one outcome alone is still to be asked, so that whatever happens is its fault."""
+        """Whether a single outcome is missing, so that any fault is due to that record."""
         return len(self.open_pairs()) == 1
 
     def fail(self, error: WireError) -> None:
-        """End all that has no outcome yet with this error."""
+        """Set this error as the outcome of everything that has none."""
         for session, index in self.open_pairs():
             self.chunk.fail(session, index, error)
 
     def again(self) -> list[Flight]:
-        """What is still to be asked."""
+        """Return requests for what is missing."""
         return self._asking(self.open_pairs(), suspect=False)
 
     def halves(self) -> list[Flight]:
-        """What is still to be asked, cut in two by records, or by sessions when one record is left."""
+        """Return requests for what is missing, in two parts by records, or by sessions where one record is left."""
         pairs = self.open_pairs()
         indices = sorted({index for _, index in pairs})
         if len(indices) > 1:
@@ -171,7 +168,7 @@ class Flight:
         return [flight for part in parts for flight in self._asking(part, suspect=True)]
 
     def _asking(self, pairs: list[tuple[int, int]], *, suspect: bool) -> list[Flight]:
-        """Flights that ask for these pairs and no other: one that hung, or ended the process, would do so again."""
+        """Return requests for exactly these pairs, so that a record that crashed or hung is not requested again."""
         lacking: dict[int, list[int]] = {}
         for session, index in pairs:
             lacking.setdefault(index, []).append(session)
@@ -182,7 +179,7 @@ class Flight:
 
 
 def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:
-    """The session, the first place and the columns of a run; None where it has not the form of one."""
+    """Return the session, first index and columns of a run; None where it is malformed."""
     try:
         session, first, given = run[:3]
         columns = [(name, key, values) for name, key, values in given]
@@ -196,7 +193,7 @@ def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:
 
 
 def _outcomes(columns: list[RunColumn]) -> list[Outcome]:
-    """The outcome of each record of a run."""
+    """Return the outcome of each record of a run."""
     (name, key, values), *others = columns
     if not others and not name and key == "passed" and set(map(type, values)) == {bool}:
         return [PASSED if value else FAILED for value in values]

@@ -1,7 +1,6 @@
-"""How a pack comes to life, as plain data: the part of supervision that needs no event loop.
+"""How to start a pack, as plain data that needs no event loop.
 
-Named tuples, since they load in a tenth of a dataclass's time, on which every command waits. It must not know the
-protocol.
+Named tuples load ten times faster than dataclasses, and every command waits for this module.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ class Command(NamedTuple):
 
     Args:
         argv: program and arguments.
-        cwd: where it runs; None gives it its private scratch folder.
-        whole_environment: pass the caller's variables on (a user's own file), not only the harmless ones (a pack).
-        memory_limit_bytes: address space it may use; 0 means no limit.
-        variables: more environment variables.
+        cwd: working directory; None means the pack's scratch folder.
+        whole_environment: pass all environment variables on (a user's own file), not only the harmless ones (a pack).
+        memory_limit_bytes: limit of its address space; 0 means no limit.
+        variables: additional environment variables.
     """
 
     argv: Sequence[str]
@@ -40,18 +39,18 @@ class Command(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """How a pack comes to life: as a process, in a thread of this process, or as a service that runs already.
+    """How to start a pack: as a process, as a thread of this process, or by connecting to a running service.
 
     Args:
-        name: of the pack, for error sentences.
-        command: of the process.
+        name: name of the pack, for messages.
+        command: command of the process.
         serve: the host loop to run in a thread.
-        connect: opens a stream to a pack that runs already; raises `PackEnvironmentError` when there is none.
-        start_timeout_s: how long it may take from start to the answer to hello.
-        rebuild: makes the pack's environment anew, in case that is why it does not start; None where it has none.
-        guard: makes of what serves the pack's asks, and of what says whether a session is at work on a record, what
-            serves only the asks that it may make; None where it may make all.
-        log: where what its process writes to stderr is kept; None keeps the last lines alone.
+        connect: connects to a running pack; raises `PackEnvironmentError` where there is none.
+        start_timeout_s: timeout from the start to the answer to hello.
+        rebuild: rebuilds the pack's environment, in case that is why the pack does not start; None where it has none.
+        guard: wraps the handler of the pack's requests so that it rejects those without permission. Its second argument
+            tells whether a session is scoring a record. None permits everything.
+        log: log of what the process writes to stderr; None keeps only the last lines.
     """
 
     name: str
@@ -65,7 +64,14 @@ class Launch(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """An evaluator to open in every process of a pack; `version`, where it is known, is the one that it must be."""
+    """An evaluator to open in every process of a pack.
+
+    Args:
+        session: ID of its session.
+        evaluator: name of the evaluator.
+        params: its params.
+        version: required version; "" accepts any.
+    """
 
     session: int
     evaluator: str
@@ -74,15 +80,15 @@ class Opening(NamedTuple):
 
 
 class PoolLimits(NamedTuple):
-    """What the processes of a pack may use.
+    """Resource limits of the processes of a pack.
 
     Args:
-        processes: at most so many processes.
-        concurrency: records in flight within one process, for async evaluators.
-        record_timeout_s: how long one record may take one evaluator.
-        memory_bytes: a process that holds more is replaced by a fresh one; 0 means no limit.
-        lanes: requests in flight to one process; few keep a computing one busy, a waiting one takes as many as it has
-            records in flight, however large they are.
+        processes: maximum number of processes.
+        concurrency: records in progress within one process, for async evaluators.
+        record_timeout_s: timeout of one record and evaluator.
+        memory_bytes: a process that uses more memory is replaced; 0 means no limit.
+        lanes: concurrent requests to one process. A few keep a computing process busy; one that waits needs as many as
+            it has records in progress.
     """
 
     processes: int = 1

@@ -1,7 +1,4 @@
-"""The log file of a run or a service: what packs write to stderr, such as prints, logging and tracebacks.
-
-The file is created at the first line.
-"""
+"""Log file of a run or a service with what packs write to stderr: prints, logging and tracebacks."""
 
 from __future__ import annotations
 
@@ -18,17 +15,17 @@ from evalsi_kernel.files.paths import cache_dir
 
 MAX_BYTES = 32 * 1024**2
 KEPT = 20
-"""How many logs of evaluations stay in the cache."""
+"""Number of evaluation logs kept in the cache."""
 
 
 class PackLog:
-    """The log of one run or one service.
+    """The log of one run or one service; the file is created with the first line.
 
     Args:
-        path: of the file; lines are appended to one that exists.
-        echo: gets each line too, as with `--verbose`.
-        rotates: rename a full file to PATH.1 and begin another, so that the newest lines are kept; else the first
-            ones are kept.
+        path: path of the file; lines are appended to an existing one.
+        echo: also receives each line, as with `--verbose`.
+        rotates: rename a full file to PATH.1 and start a new one, so that the newest lines are kept; otherwise the
+            first lines are kept.
     """
 
     def __init__(self, path: Path, echo: Callable[[str], None] | None = None, *, rotates: bool = False) -> None:
@@ -44,7 +41,7 @@ class PackLog:
         return self._file is not None
 
     def write(self, pack: str, lines: Sequence[str]) -> None:
-        """Append lines that a pack wrote, each with the pack's name; what cannot be written is left out."""
+        """Append lines of a pack, each prefixed with its name; errors of the disk are ignored."""
         told = [f"{pack}: {line}" for line in lines]
         if self._echo is not None:
             for line in told:
@@ -54,16 +51,16 @@ class PackLog:
         try:
             if self._file is None:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                # Prints of evaluators may show data: for this user's eyes only.
+                # Output of evaluators may contain data: readable by this user only.
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-                self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- as long as the run.
+                self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- open as long as the run.
             self._file.write("".join(f"{line}\n" for line in told).encode("utf-8", "backslashreplace"))
             if self._file.tell() > MAX_BYTES and self._rotates:
                 self._file.close()
                 self._file = None
                 self.path.replace(f"{self.path}.1")
             elif self._file.tell() > MAX_BYTES:
-                self._file.write(b"evalsi: the log is full; what follows is left out\n")
+                self._file.write(b"evalsi: the log is full; further lines are dropped\n")
                 self._is_full = True
         except OSError:
             self._is_full = True
@@ -79,7 +76,7 @@ class PackLog:
 
 
 def log_of_evaluation(echo: Callable[[str], None] | None = None) -> PackLog:
-    """Return the log of an evaluation that has no run folder: a file in the cache, of which the last few are kept."""
+    """Return the log of an evaluation without a run folder: a file in the cache, which keeps the last few."""
     try:
         folder = cache_dir() / "logs"
     except EvalsiError:

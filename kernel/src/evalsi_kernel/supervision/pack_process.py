@@ -1,7 +1,4 @@
-"""A pack's running process, for the event loop: its pipes, its stderr tail, and an end that is always bounded.
-
-It must not know the protocol; it hands out a transport.
-"""
+"""A pack's running process on the event loop: its pipes, the end of its stderr, and a shutdown in bounded time."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ LEAVE_S = 1.0
 
 
 class PackProcess:
-    """A running pack. Use `attach`."""
+    """A running pack process. Use `attach`."""
 
     def __init__(
         self,
@@ -47,12 +44,12 @@ class PackProcess:
 
     @property
     def pid(self) -> int:
-        """The process's id, which is its process group's too."""
+        """The process ID, which is also the ID of its process group."""
         return self._process.pid
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines that the pack wrote to stderr, the long ones cut."""
+        """The last lines that the pack wrote to stderr, long ones truncated."""
         lines: list[str] = []
         room = TAIL_CHARS
         for line in reversed(self._tail):
@@ -63,12 +60,12 @@ class PackProcess:
         return "\n".join(reversed(lines))
 
     def scoring(self) -> dict[str, Any] | None:
-        """Return the request, index and session that the pack says it is scoring; needs no answer from it."""
+        """Return the request, index and session that the pack reports to be scoring, without asking it."""
         progress = self._spawned.progress
         return None if progress is None else progress.read()
 
     def resident_bytes(self) -> int:
-        """Memory in use; 0 where the system does not tell."""
+        """Return the memory in use; 0 where the system does not report it."""
         try:
             pages = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
         except (OSError, IndexError):
@@ -76,13 +73,13 @@ class PackProcess:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     async def end_of_life(self) -> str:
-        """Wait until a process whose stream has ended is gone and its stderr read; a phrase that says how it ended."""
+        """Wait until a process whose stream has ended is gone and its stderr is read; return how it ended."""
         await asyncio.wait({self._gone}, timeout=LEAVE_S)
         if not self._gone.done():
             self.kill()
             await asyncio.shield(self._gone)
-            return "closed its stream without an end and was ended"
-        # A grandchild may hold stderr open for ever.
+            return "closed its stream without exiting and was killed"
+        # A grandchild may hold stderr open forever.
         await asyncio.wait({self._stderr}, timeout=LEAVE_S)
         code = self._gone.result()
         if code < 0:
@@ -90,11 +87,11 @@ class PackProcess:
         return f"exited with code {code}"
 
     def kill(self) -> None:
-        """End the whole process group at once."""
+        """Kill the whole process group at once."""
         self._signal(signal.SIGKILL)
 
     async def stop(self) -> None:
-        """End it in steps: it may leave by itself, then SIGTERM, then SIGKILL, a second each; clean up."""
+        """End the process: wait, then SIGTERM, then SIGKILL, a second each; then clean up."""
         self._spawned.descendants.look()
         try:
             for step in (None, signal.SIGTERM, signal.SIGKILL):
@@ -104,7 +101,7 @@ class PackProcess:
                 if self._gone.done():
                     break
         finally:
-            # Whatever the pack started goes with it.
+            # Kill whatever the pack started.
             self._signal(signal.SIGKILL)
             self._stderr.cancel()
             for pipe in self._pipes:
@@ -112,11 +109,11 @@ class PackProcess:
             self._spawned.release()
 
     def _let_go(self, _: asyncio.Future[int]) -> None:
-        """Once the process is gone its stream must end, though a child of it may hold the pipes open for ever."""
+        """Close the pipes once the process is gone, because a child of it may hold them open forever."""
         self._signal(signal.SIGKILL)
         loop = asyncio.get_running_loop()
         for pipe in self._pipes:
-            # What the process wrote before its end is read until then.
+            # Leave time to read what the process wrote before its end.
             loop.call_later(LEAVE_S, pipe.close)
 
     def _signal(self, number: int) -> None:
@@ -140,7 +137,7 @@ class PackProcess:
 
 
 def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
-    """The exit code, once there is one."""
+    """Return a future of the exit code."""
     loop = asyncio.get_running_loop()
     gone: asyncio.Future[int] = loop.create_future()
 
@@ -150,16 +147,16 @@ def _exit_code(spawned: Spawned) -> asyncio.Future[int]:
 
     def wait() -> None:
         code = spawned.process.wait()
-        with suppress(RuntimeError):  # The loop is closed: nobody asks any more.
+        with suppress(RuntimeError):  # The loop is closed.
             loop.call_soon_threadsafe(settle, code)
 
-    # Not one of the loop's few threads, which many processes would use up; and a daemon, which holds up no exit.
+    # A thread of its own, because many processes would use up the loop's executor; a daemon does not delay the exit.
     threading.Thread(target=wait, name="evalsi-wait", daemon=True).start()
     return gone
 
 
 async def attach(spawned: Spawned, on_lines: Callable[[Sequence[str]], None] | None = None) -> PackProcess:
-    """Take over the pipes of a started process; `on_lines` gets what it writes to stderr."""
+    """Take over the pipes of a started process; `on_lines` receives what it writes to stderr."""
     process = spawned.process
     stdout, stdout_pipe = await _reader(process.stdout)
     stderr, stderr_pipe = await _reader(process.stderr)

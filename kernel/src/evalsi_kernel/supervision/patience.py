@@ -1,8 +1,4 @@
-"""How long a run waits for its packs before they get one more process each: about what a process costs at its start.
-
-So whatever the data and the evaluators, no more is lost by waiting than by a process that was not needed.
-It must not know packs.
-"""
+"""Decide when a run adds processes: after it has waited for its packs about as long as a process takes to start."""
 
 from __future__ import annotations
 
@@ -14,10 +10,10 @@ PATIENCE_S = 0.1
 
 
 class Patience:
-    """Adds up how long `with` waited.
+    """Measures the total time spent inside of `with` blocks.
 
     Args:
-        at_end: called on the event loop, also amid the waiting, whenever it came to another `PATIENCE_S`.
+        at_end: called on the event loop for every `PATIENCE_S` of waiting, also during a block.
     """
 
     def __init__(self, at_end: Callable[[], None]) -> None:

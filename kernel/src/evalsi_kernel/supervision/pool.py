@@ -1,8 +1,4 @@
-"""The processes of one pack: work divided among them, and nothing lost when one crashes, hangs or lies.
-
-After a crash what is unanswered is asked again, the suspect flight in halves, so that a poison record ends as one
-error. It must not know what a record means.
-"""
+"""Distribute requests among the processes of one pack, and recover from crashes, hangs and invalid results."""
 
 from __future__ import annotations
 
@@ -29,17 +25,20 @@ BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 class Pool:
     """The running processes of one pack, all with the same evaluators open.
 
+    After a crash, missing outcomes are requested again; the suspect request is split in halves until the record that
+    crashes the process is found and ends as one error.
+
     Args:
-        launch: how one of them starts.
+        launch: how to start a process.
         openings: the evaluators to open.
-        limits: what they may use.
-        first: the first process, when it was spawned before.
-        answer: serves what they ask for.
+        limits: resource limits.
+        first: the first process, if it is started already.
+        answer: handles the requests of the processes.
 
     Attributes:
-        broken: why no process is started any more; None as long as they are.
-        restarts: how often one was started again after a fault.
-        replacements: how often one was replaced that held too much memory.
+        broken: why no more processes are started; None while they are.
+        restarts: number of restarts after a fault.
+        replacements: number of replaced processes that used too much memory.
     """
 
     def __init__(
@@ -69,11 +68,11 @@ class Pool:
 
     @property
     def sessions(self) -> tuple[int, ...]:
-        """The sessions that every chunk is scored with."""
+        """The sessions that score every batch."""
         return tuple(opening.session for opening in self._openings)
 
     async def start(self) -> list[dict[str, Any]]:
-        """Start the first process; returns what it says of each opened evaluator.
+        """Start the first process; return its description of each opened evaluator.
 
         Raises:
             PackError, PackEnvironmentError, ConfigError: it cannot start, or refuses a param.
@@ -84,9 +83,9 @@ class Pool:
         return described
 
     async def submit(self, chunk: Chunk, sessions: tuple[int, ...] | None = None) -> None:
-        """Queue a chunk; its `unanswered` sinks as outcomes come.
+        """Queue a batch; its `unanswered` decreases as outcomes arrive.
 
-        With `sessions` only these are asked, and only where there is no outcome yet; None asks all of a new chunk.
+        `sessions` restricts the request to some sessions and to missing outcomes; None requests all of a new batch.
         """
         whole = Flight(chunk, self.sessions if sessions is None else sessions)
         flights = [whole] if sessions is None else whole.again()
@@ -98,12 +97,12 @@ class Pool:
             self._changed.notify_all()
 
     def grow(self) -> None:
-        """Start one more process, if flights wait for one and there may be more."""
+        """Start one more process if requests are waiting and the limit allows it."""
         if len(self._queue) > self.limits.lanes and len(self._runners) < self.limits.processes and not self._closing:
             self._runners.append(asyncio.create_task(self._run(None)))
 
     async def living(self) -> Worker | None:
-        """A process that can be asked, as soon as there is one; None when there will be none."""
+        """Wait for a process that accepts requests; return None when there will be none."""
 
         def found() -> Worker | None:
             return next((worker for worker in self._workers if not worker.is_over and not worker.fault), None)
@@ -113,7 +112,7 @@ class Pool:
             return found()
 
     async def cancel(self, grace_s: float = 0.5) -> None:
-        """Stop asking; what is in flight may still be answered for `grace_s`, then the processes are killed."""
+        """Stop sending; requests in flight have `grace_s` seconds to finish, then the processes are killed."""
         self._cancelled = self._closing = True
         async with self._changed:
             self._queue.clear()
@@ -126,26 +125,26 @@ class Pool:
                 worker.kill("was stopped")
 
     def abort(self) -> None:
-        """End every process at once; what is unanswered stays so."""
+        """Kill every process at once; missing outcomes stay missing."""
         self._cancelled = self._closing = True
         for worker in self._workers:
             worker.kill("was stopped")
 
     async def close(self) -> None:
-        """Finish and end every process."""
+        """Finish all requests and end every process."""
         self._closing = True
         await self._notify()
         await asyncio.gather(*self._runners, return_exceptions=True)
 
     async def _start_first(self) -> Worker:
-        """Start the first process; when it cannot even load, its environment is made anew, once."""
+        """Start the first process; rebuild the environment once if the process fails to load."""
         rebuild = self.launch.rebuild
         try:
             return await start_worker(self.launch, self._first, self._answer)
         except PackError as error:
             if rebuild is None or error.code not in MAYBE_THE_ENVIRONMENT:
                 raise
-        from anyio import to_thread  # Rare enough to wait for.
+        from anyio import to_thread  # Rarely needed.
 
         self.launch = (await to_thread.run_sync(rebuild))._replace(log=self.launch.log)
         return await start_worker(self.launch, answer=self._answer)
@@ -156,7 +155,7 @@ class Pool:
         try:
             await self._run_until_over(worker)
         except Exception as error:
-            # Nobody awaits this task before the end: without an answer for each record the run would wait for ever.
+            # This task is not awaited until the end: without an outcome for each record the run would wait forever.
             message = f"The kernel failed while it ran the pack {self.launch.name}: {type(error).__name__}: {error}"
             await self._give_up(WireError("kernel.internal", message, "Report it.", "kernel"))
             raise
@@ -195,7 +194,7 @@ class Pool:
         return worker
 
     async def _open(self, worker: Worker) -> list[dict[str, Any]]:
-        """Open the evaluators in a fresh process, which is ended where one cannot be."""
+        """Open the evaluators in a new process; stop the process if one cannot be opened."""
         limits = self.limits
         try:
             return await worker.open(self._openings, limits.concurrency, limits.record_timeout_s)
@@ -206,11 +205,11 @@ class Pool:
             raise ConfigError(failure.error.message, failure.error.hint, code=failure.error.code) from failure
 
     async def _feed(self, worker: Worker) -> None:
-        """Give a process flights as it can take them, from the front of the queue, until it is done."""
+        """Send requests from the front of the queue to a process, as it can take them, until it is done."""
         watching, waking = watch(worker, self.limits.record_timeout_s), self._wake_when_over(worker)
         beside = [asyncio.create_task(watching), asyncio.create_task(waking)]
         try:
-            # One waits for the queue, however many flights a process takes: who waits is woken by each change.
+            # Only one task per process waits for the queue, because each change wakes every waiting task.
             async with asyncio.TaskGroup() as flying:
                 while (flight := await self._next(worker)) is not None:
                     flying.create_task(self._fly(worker, flight))
@@ -222,7 +221,7 @@ class Pool:
             await asyncio.gather(*beside, return_exceptions=True)
 
     async def _fly(self, worker: Worker, flight: Flight | None) -> None:
-        """See a flight to its end, and each that the process can take in its place."""
+        """Complete a request, and then others that the process can take."""
         while flight is not None:
             try:
                 await worker.score(flight)
@@ -246,13 +245,13 @@ class Pool:
             return self._taken(worker)
 
     def _taken(self, worker: Worker) -> Flight | None:
-        """The next flight, in the hands of the process; None where it can take none now, or is done."""
+        """Return the next request, assigned to the process; None where it can take none now, or is done."""
         if self._is_done(worker) or not self._may_take(worker):
             return None
         return worker.take(self._queue.popleft())
 
     def _may_take(self, worker: Worker) -> bool:
-        """Whether this process can be given the next flight; a suspect one goes alone."""
+        """Return whether this process can take the next request; a suspect one is sent alone."""
         if not self._queue or len(worker.flights) >= self.limits.lanes:
             return False
         return not worker.flights or not (self._queue[0].suspect or any(flight.suspect for flight in worker.flights))
@@ -296,13 +295,13 @@ class Pool:
     def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
         if not suspect.is_narrowed_down:
             return suspect.halves()
-        hint = "See whether the record is unusual; the others were scored."
+        hint = "Check the record; all others were scored."
         suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", hint, "pack"))
         self._poisoned += 1
         if self._poisoned >= MAX_POISON:
             self.broken = WireError(
                 "pack.crashed",
-                f"The pack {self.launch.name} crashed on {self._poisoned} records and is not asked any more.",
+                f"The pack {self.launch.name} crashed on {self._poisoned} records and is no longer used.",
                 f"Run `evalsi doctor {self.launch.name}`.",
                 "pack",
             )
@@ -320,7 +319,7 @@ class Pool:
         if flight.chunk.unanswered:
             why = f"; {flight.fault}." if flight.fault else "."
             message = f"The pack finished without an answer for this record{why}"
-            flight.fail(WireError("pack.no_answer", message, "Correct the pack."))
+            flight.fail(WireError("pack.no_answer", message, "Fix the pack."))
 
     async def _requeue(self, flights: list[Flight]) -> None:
         if self.broken is not None:
@@ -331,7 +330,7 @@ class Pool:
             self._changed.notify_all()
 
     async def _give_up(self, error: WireError, flights: Sequence[Flight] = ()) -> None:
-        """Answer everything that is queued, now and later, with this error."""
+        """Fail everything that is queued, now and later, with this error."""
         self.broken = error
         async with self._changed:
             queued = [*flights, *self._queue]
@@ -342,6 +341,6 @@ class Pool:
 
 
 def too_slow(message: str) -> WireError:
-    """The error for what took too long."""
-    hint = "Raise record_timeout_s (in the pack's plugin.toml, or --record-timeout of your own), or give it less."
+    """Return the error of a timeout."""
+    hint = "Raise record_timeout_s in the pack's plugin.toml (for your own evaluators: --record-timeout), or shorten the record."
     return WireError("pack.timeout", message, hint, "pack")

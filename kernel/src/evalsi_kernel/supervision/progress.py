@@ -1,4 +1,4 @@
-"""Memory shared with the process of a pack, in which the pack writes the record that it is scoring."""
+"""Memory shared with a pack process, in which the pack writes which record it is scoring."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CELLS = struct.Struct("=QQQ")
 
 
 class Progress:
-    """The shared memory of one process. The pack is untrusted: whatever is read must be checked.
+    """The shared memory of one process. The pack is not trusted: validate what is read.
 
     Attributes:
         descriptor: inherited by the process.
@@ -41,7 +41,7 @@ class Progress:
 
 
 def make_progress() -> Progress | None:
-    """Return shared memory for a process; None where the system has none to give."""
+    """Return shared memory for a process; None where the system provides none."""
     try:
         if hasattr(os, "memfd_create"):
             descriptor = os.memfd_create("evalsi-progress", os.MFD_CLOEXEC)

@@ -1,7 +1,7 @@
-"""The scratch folder of a pack's process, gone with it; those that a killed kernel left are gone with the next start.
+"""Scratch folder of a pack process, removed with it; folders left by a killed kernel are removed at the next start.
 
-It must not know what a pack keeps there. A lock says whose kernel is alive: ids of processes are used again, and differ
-between containers that share a folder.
+A lock shows whether the owner is alive, because process IDs are reused and differ between containers that share a
+folder.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from evalsi_kernel.errors import PackEnvironmentError
 
 
 class Scratch:
-    """A folder that only this user can enter, and the descriptor that holds its lock as long as the kernel lives."""
+    """A folder private to this user, and the descriptor that holds its lock while the kernel lives."""
 
     def __init__(self, folder: str, lock: int) -> None:
         self.folder = folder
         self._lock: int | None = lock
 
     def remove(self) -> None:
-        """Take it away with all that the pack left in it, and the folder above once that is empty; once is enough."""
+        """Remove the folder with its content, and its parent if that is empty; further calls do nothing."""
         lock, self._lock = self._lock, None
         if lock is None:
             return
         try:
             os.rmdir(self.folder)
         except OSError:
-            import shutil  # 2 ms that only a pack which left something there need pay.
+            import shutil  # Takes 2 ms, so only where the folder is not empty.
 
             shutil.rmtree(self.folder, ignore_errors=True)
         os.close(lock)
@@ -38,25 +38,25 @@ class Scratch:
 
 
 def make_scratch() -> Scratch:
-    """A new folder; as tempfile makes one, without the 5 ms that its import takes. Raises `PackEnvironmentError`."""
+    """Create a folder; avoids `tempfile`, whose import takes 5 ms. Raise `PackEnvironmentError` on failure."""
     parent = next((os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), "/tmp")
     home = os.path.join(parent, f"evalsi-{os.geteuid()}")
     try:
         while True:
             with suppress(FileExistsError):
                 os.mkdir(home, 0o700)
-            # Whoever starts or ends in the same moment may take away what is empty or not locked yet: once more then.
+            # Another process may remove an empty or unlocked folder at the same moment: try again.
             with suppress(FileNotFoundError, BlockingIOError):
                 _require_own(home)
                 _sweep(home)
                 folder = os.path.join(home, f"{os.getpid()}-{os.urandom(6).hex()}")
                 os.mkdir(folder, 0o700)
-                # Shared, since NFS gives no other lock on a folder; there nothing is swept.
+                # A shared lock, because NFS allows no other on a folder; there nothing is swept.
                 return Scratch(folder, _locked(folder, fcntl.LOCK_SH))
     except OSError as error:
         raise PackEnvironmentError(
-            f"No scratch folder can be made in {parent}: {error.strerror}.",
-            "Free some space, or set TMPDIR to a folder that can be written.",
+            f"Cannot create a scratch folder in {parent}: {error.strerror}.",
+            "Free some space, or set TMPDIR to a writable folder.",
             code="environment.scratch",
         ) from error
 
@@ -69,7 +69,7 @@ def _sweep(home: str) -> None:
 
 
 def _locked(folder: str, how: int) -> int:
-    """A descriptor that holds the lock; raises `BlockingIOError` where another does, `FileNotFoundError` if gone."""
+    """Return a descriptor that holds the lock; raise `BlockingIOError` if it is taken, `FileNotFoundError` if gone."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, how | fcntl.LOCK_NB)

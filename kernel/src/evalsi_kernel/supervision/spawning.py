@@ -1,7 +1,4 @@
-"""Starts the operating-system process of a pack: its group, its scratch folder, its variables, its limits.
-
-It needs no event loop, so that a pack can start up while the kernel is still loading. It must not know the protocol.
-"""
+"""Start the operating-system process of a pack: process group, scratch folder, environment variables and limits."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ PASSED_THROUGH = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROO
 
 
 class Spawned(NamedTuple):
-    """A started process that nobody talks to yet."""
+    """A started process without a session."""
 
     process: subprocess.Popen[bytes]
     scratch: Scratch
@@ -32,7 +29,7 @@ class Spawned(NamedTuple):
     progress: Progress | None = None
 
     def kill(self) -> None:
-        """End it and all that it started at once, and take its scratch folder away."""
+        """Kill the process and its descendants at once, and remove its scratch folder."""
         self.descendants.look()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -43,7 +40,7 @@ class Spawned(NamedTuple):
         self.release()
 
     def release(self) -> None:
-        """Release what the process leaves behind: processes, its scratch folder and the shared memory."""
+        """Release everything that the process leaves behind: processes, scratch folder and shared memory."""
         self.descendants.end()
         if self.progress is not None:
             self.progress.close()
@@ -51,7 +48,7 @@ class Spawned(NamedTuple):
 
 
 def spawn(launch: Launch) -> Spawned:
-    """Start the process of a launch.
+    """Start the process of a launch. Needs no event loop, so that it can start while the kernel still loads.
 
     Raises:
         PackEnvironmentError: the program cannot be started.
@@ -60,7 +57,7 @@ def spawn(launch: Launch) -> Spawned:
     assert command is not None
     scratch = make_scratch()
     progress = make_progress()
-    # A user's own evaluators are not walled in, so their children can hide by clearing the variables.
+    # A user's own evaluators are not sandboxed, so their children can clear the marker variable.
     descendants = Descendants(is_looked_at=command.whole_environment)
     try:
         process = subprocess.Popen(
@@ -101,7 +98,7 @@ def _variables(launch: Launch, scratch: str, progress: Progress | None) -> dict[
         variables = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
         variables["TMPDIR"] = scratch
     variables |= {"PYTHONHASHSEED": "0"} | dict(command.variables)
-    # The caller may itself be the child of a kernel, whose descriptor this process does not inherit.
+    # This process may itself be a child of a kernel, whose descriptor is not inherited.
     variables.pop(DESCRIPTOR_VARIABLE, None)
     if progress is not None:
         variables[DESCRIPTOR_VARIABLE] = str(progress.descriptor)
@@ -109,20 +106,20 @@ def _variables(launch: Launch, scratch: str, progress: Progress | None) -> dict[
 
 
 def _widen_pipes(process: subprocess.Popen[bytes]) -> None:
-    """Make a window of frames fit, so that neither side waits for the other to take one up (Linux; elsewhere not)."""
+    """Enlarge the pipes to hold a window of frames, so that neither side blocks (Linux only)."""
     if sys.platform != "linux":
         return
     import fcntl  # Not on every system.
 
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
-        # A user has so many megabytes for all pipes together; beyond that they are narrow, which costs some speed.
+        # The total per user is limited; pipes beyond it stay small, which only costs speed.
         with suppress(OSError):
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _limit(pid: int, memory_limit_bytes: int) -> None:
-    """Set limits from outside, so that they hold whatever the pack is written in (Linux; elsewhere none)."""
+    """Set resource limits from outside, whatever language the pack is written in (Linux only)."""
     if sys.platform != "linux":
         return
     import resource  # Not on every system.
@@ -130,7 +127,7 @@ def _limit(pid: int, memory_limit_bytes: int) -> None:
     with suppress(ProcessLookupError):
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
         if memory_limit_bytes:
-            # This process may itself be limited to less, and nobody may give more than he has.
+            # The hard limit of this process may be lower, and cannot be exceeded.
             own = resource.getrlimit(resource.RLIMIT_AS)[1]
             limit = memory_limit_bytes if own == resource.RLIM_INFINITY else min(memory_limit_bytes, own)
             resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))

@@ -1,7 +1,4 @@
-"""The kernel's asynchronous byte streams to a pack: a process's pipes, a socket, memory.
-
-A transport moves bytes; it must not know a frame.
-"""
+"""Asynchronous byte streams to a pack: pipes of a process, a socket, or memory."""
 
 from __future__ import annotations
 
@@ -16,21 +13,21 @@ WENT_AWAY = "went away"
 
 
 class Transport(Protocol):
-    """A duplex byte stream for the event loop; `ending` says how it ended, as the end of a sentence about the pack."""
+    """A duplex byte stream; `ending` says how it ended, as the end of a sentence about the pack."""
 
     ending: str
 
     async def read(self) -> bytes:
-        """Some bytes, at least one; empty when the pack is gone."""
+        """Return at least one byte; b"" when the pack is gone."""
 
     def write(self, data: bytes) -> None:
-        """Queue bytes to be sent; never waits."""
+        """Queue bytes to be sent; never blocks."""
 
     async def drain(self) -> None:
-        """Wait until few bytes are queued; raises `ConnectionError` when the pack is gone."""
+        """Wait until few bytes are queued; raise `ConnectionError` when the pack is gone."""
 
     def close_writing(self) -> None:
-        """Let the pack see the end of its input."""
+        """Close the pack's input."""
 
 
 class StreamTransport:
@@ -61,7 +58,7 @@ class StreamTransport:
 
 
 class MemoryTransport:
-    """Bytes to and from a thread of this process; give `pack_channel` to the pack's host loop."""
+    """Bytes to and from a thread of this process; pass `pack_channel` to the pack's host loop."""
 
     ending = WENT_AWAY
 

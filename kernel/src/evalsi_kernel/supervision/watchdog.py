@@ -1,7 +1,4 @@
-"""Watches one pack process: when nothing comes back for too long it asks which record hangs, and ends the process.
-
-It must not know what happens afterwards; the pool recovers.
-"""
+"""Watch a pack process: when it makes no progress for too long, find the record that hangs and kill the process."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ PING_S = 2.0
 
 
 async def watch(worker: Worker, record_timeout_s: float) -> None:
-    """Run beside a worker until it is over; kills it when a record takes longer than `record_timeout_s`."""
+    """Run next to a worker until it ends; kill it when a record takes longer than `record_timeout_s`."""
     while not worker.is_over:
         waited_s = monotonic() - worker.progress_at
         if not worker.flights or worker.connection.asks_open:
@@ -36,16 +33,16 @@ async def _examine(worker: Worker, record_timeout_s: float) -> None:
         async with asyncio.timeout(ping_s):
             answer = await worker.connection.request("ping", {})
     except TimeoutError:
-        # The interpreter of the pack is held, by a regular expression for instance: what it wrote down must do.
+        # The pack's interpreter is blocked, for example by a regular expression: use its shared memory instead.
         after = _scoring(worker)
         if after is not None and after == before and (found := _locate(worker, after)) is not None:
             worker.timed_out = found
-        worker.kill(f"gave no sign of life for {record_timeout_s + ping_s:g} s and was ended")
+        worker.kill(f"did not respond for {record_timeout_s + ping_s:g} s and was killed")
         await worker.connection.is_over.wait()
         return
     except RequestFailed:
         return
-    # A pack may send at the ping what it had kept back; that gives the record that it is at no more time.
+    # At a ping a pack may flush buffered outcomes, so the record in progress may be younger than the timeout.
     for running in answer.get("running", ()):
         found = _locate(worker, running)
         if found is not None and running.get("ms", 0) >= record_timeout_s * 1000 * 0.9:
@@ -61,7 +58,7 @@ def _scoring(worker: Worker) -> dict[str, Any] | None:
 
 
 def _locate(worker: Worker, running: dict[str, Any]) -> tuple[Flight, int, int] | None:
-    """The flight, session and index in its chunk of what the pack says it is doing."""
+    """Return the request, session and index in its batch of what the pack reports to be scoring."""
     flight = worker.flight_of(running.get("request"))
     position, session = running.get("index"), running.get("session")
     if flight is None or type(position) is not int or type(session) is not int:

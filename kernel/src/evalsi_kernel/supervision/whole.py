@@ -1,7 +1,4 @@
-"""The score of all records together, asked of one process of a pool; once more after a crash.
-
-It must not know how states are kept, nor what comes of the score.
-"""
+"""Compute the dataset-scope score in one process of a pool; retried once after a crash."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ from evalsi_protocol.errors import WireError
 
 TRIES = 2
 TIME_FACTOR = 10
-"""The score of the whole may take so many times as long as that of a record."""
+"""Timeout of the dataset-scope score as a multiple of the timeout of a record."""
 
 
 async def score_of_whole(
     pool: Pool, session: int, parts: Callable[[], Iterable[list[Any]]], resamples: int, seed: int
 ) -> dict[str, Any]:
-    """One score for the whole from the states of a dataset-scope session.
+    """Return the score of the whole data set from the states of a dataset-scope session.
 
     Args:
-        pool: of the evaluator's pack, started.
-        session: of the evaluator.
-        parts: gives the states from the first on, in the order of the data.
-        resamples: how often to score a resample.
-        seed: of the resampling.
+        pool: started pool of the evaluator's pack.
+        session: session of the evaluator.
+        parts: returns the states from the start, in the order of the data.
+        resamples: number of resamples to score.
+        seed: seed of the resampling.
 
     Raises:
         RequestFailed: the pack failed, crashed twice, or took too long.
@@ -46,7 +43,7 @@ async def score_of_whole(
                 return await worker.connection.request("aggregate", last)
         except TimeoutError:
             worker.kill(f"took longer than {most_s:g} s to aggregate")
-            raise RequestFailed(too_slow(f"No score of the whole within {most_s:g} s.")) from None
+            raise RequestFailed(too_slow(f"No dataset-scope score within {most_s:g} s.")) from None
         except RequestFailed as failure:
             if not failure.gone:
                 raise

@@ -1,7 +1,4 @@
-"""One live pack: started, greeted, its evaluators open, its health watched.
-
-It must not know how work is divided; the pool does.
-"""
+"""One running pack process: start, hello, opening of evaluators, requests and shutdown."""
 
 from __future__ import annotations
 
@@ -43,21 +40,21 @@ class Worker:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can be asked."""
+        """Whether the session has ended."""
         return self.connection.is_over.is_set()
 
     async def describe(self) -> dict[str, Any]:
-        """What the pack says of itself and its evaluators."""
+        """Return the pack's description of itself and its evaluators."""
         return await self.connection.request("describe", {})
 
     async def open(
         self, openings: Sequence[Opening], concurrency: int, record_timeout_s: float
     ) -> list[dict[str, Any]]:
-        """Open the evaluators; returns what the pack says of each.
+        """Open the evaluators; return the pack's description of each.
 
         Raises:
-            RequestFailed: a param was refused, or the pack is gone.
-            PackError: `pack.changed`; an evaluator is of another version than was planned.
+            RequestFailed: a param was rejected, or the pack is gone.
+            PackError: `pack.changed`: an evaluator has another version than planned.
         """
         described = []
         for opening in openings:
@@ -71,26 +68,26 @@ class Worker:
             said = (await self.connection.request("open", body)).get("evaluator", {})
             if opening.version not in ("", str(said.get("version"))):
                 raise PackError(
-                    f"The pack {self.launch.name} has {opening.evaluator} in version {said.get('version')}, "
-                    f"and its plugin.toml says {opening.version}.",
-                    "Write plugin.toml again, or update the pack: evalsi plugins update.",
+                    f"The pack {self.launch.name} has version {said.get('version')} of {opening.evaluator}, "
+                    f"but its plugin.toml says {opening.version}.",
+                    "Regenerate plugin.toml, or update the pack with `evalsi plugins update`.",
                     code="pack.changed",
                 )
             described.append(said)
         return described
 
     def take(self, flight: Flight) -> Flight:
-        """Have a flight, which is returned, among `flights`; the clock of a process that had none begins anew."""
+        """Add a request to `flights` and return it; restart the progress clock of an idle process."""
         if not self.flights:
             self.progress_at = monotonic()
         self.flights.append(flight)
         return flight
 
     async def score(self, flight: Flight) -> None:
-        """Ask for the outcomes of a flight, which is among `flights`, and wait for all of them.
+        """Send a request that is among `flights`, and wait for all its outcomes.
 
         Raises:
-            RequestFailed: the pack failed the request or is gone; the flight knows what is still open.
+            RequestFailed: the pack failed the request or is gone; the request knows which outcomes are missing.
         """
 
         def take(items: list[Any], runs: list[Any]) -> None:
@@ -104,7 +101,7 @@ class Worker:
         await pending.answer
 
     def is_due_for_weighing(self) -> bool:
-        """Whether it is time to look at the memory again: after every request, but at most ten times a second."""
+        """Return whether to check the memory: after every request, but at most ten times a second."""
         now = monotonic()
         if now - self._weighed_at < WEIGH_EVERY_S:
             return False
@@ -112,7 +109,7 @@ class Worker:
         return True
 
     def kill(self, fault: str) -> None:
-        """End the pack at once, because of this fault; whoever waits for it is told."""
+        """Kill the pack at once because of this fault; open requests fail."""
         self.fault = self.fault or fault
         if self.process is not None:
             self.process.kill()
@@ -121,11 +118,11 @@ class Worker:
             self.connection.abort(fault)
 
     def flight_of(self, request_id: object) -> Flight | None:
-        """The flight that a request of ours asked for."""
+        """Return the request with this ID."""
         return next((flight for flight in self.flights if flight.request_id == request_id), None)
 
     async def epitaph(self) -> str:
-        """How the pack ended, with the last lines it wrote."""
+        """Return how the pack ended, with the last lines of its stderr."""
         violation = self.connection.violation
         if violation:
             self.kill(violation)
@@ -136,7 +133,7 @@ class Worker:
         return (self.fault or ended) + (f"; it wrote:\n{tail}" if tail else "")
 
     async def stop(self) -> None:
-        """Say goodbye and end the pack; bounded, whatever state it is in."""
+        """Send bye and end the pack, in bounded time whatever its state."""
         if not self.is_over:
             try:
                 async with asyncio.timeout(GOODBYE_S):
@@ -150,11 +147,11 @@ class Worker:
 
 
 async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: Answer = not_bound) -> Worker:
-    """Start a pack, unless its process was spawned before, and greet it; `answer` serves what it asks for.
+    """Start a pack, unless its process is started already, and send hello; `answer` handles its requests.
 
     Raises:
-        PackEnvironmentError: it cannot be started at all.
-        PackError: it ended, refused or kept silent before it answered hello.
+        PackEnvironmentError: it cannot be started.
+        PackError: it ended, refused or timed out before it answered hello.
     """
     transport, process = await _transport(launch, spawned)
     flights: list[Flight] = []
@@ -178,7 +175,7 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         await worker.stop()
         raise PackError(
             f"The pack {launch.name} did not answer within {launch.start_timeout_s:g} s of its start.",
-            "See whether its import hangs.",
+            "Check whether its import hangs.",
             code="pack.start_timeout",
         ) from error
     except BaseException:
