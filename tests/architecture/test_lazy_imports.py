@@ -12,7 +12,7 @@ MEANT: dict[str, str] = {
     "evaluation/evaluation.py -> evaluation.scoring_run": "the event loop loads while the packs start up",
     "planning/launching.py -> extensions.asking": "only a third party's pack or one of no Python needs any",
     "planning/launching.py -> extensions.installed": "only a third party's pack or one of no Python needs any",
-    "planning/planning.py -> supervision.describing": "the event loop; only a user's own file needs it so soon",
+    "planning/planning.py -> supervision.pack_description": "the event loop; only a user's own file needs it so soon",
     "evaluation/run_scores.py -> evaluation.broker_findings": "only a run with a judge has any",
     "evaluation/run_scores.py -> results.results_file": "tempfile and more, for who keeps the results only",
     "evaluation/evaluation.py -> supervision.event_loop": "the event loop loads while the packs start up",

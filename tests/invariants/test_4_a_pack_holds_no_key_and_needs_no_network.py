@@ -12,7 +12,7 @@ import pytest
 import evalsi
 from evalsi import Record, evaluator
 from evalsi.context import Context
-from evalsi_kernel.supervision.spawning import PASSED_THROUGH
+from evalsi_kernel.supervision.spawn import PASSED_THROUGH
 from tests.cli.pack_folders import write_pack
 from tests.cli.running import EVALSI, QA
 from tests.cli.running import evalsi as command

@@ -7,7 +7,7 @@ import pytest
 from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.wanted import Wanted
-from evalsi_kernel.planning.planning import BATCH_CONCURRENCY, CONCURRENCY, MOST_LANES, LocalPack, make_plan
+from evalsi_kernel.planning.planning import BATCH_CONCURRENCY, CONCURRENCY, MAX_REQUESTS, LocalPack, make_plan
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.launch import PoolLimits
 
@@ -31,7 +31,7 @@ def test_a_pack_that_asks_a_model_has_as_many_records_in_flight_as_there_may_be_
 ) -> None:
     for asks in (("judge",), ("embed",), ("judge", "embed")):
         limits = planned(judged(max_in_flight), *asks)
-        assert (limits.concurrency, limits.lanes) == (records, min(records, MOST_LANES))
+        assert (limits.concurrency, limits.max_requests) == (records, min(records, MAX_REQUESTS))
 
 
 def test_a_pack_that_asks_none_has_no_more_for_a_model_that_others_ask() -> None:

@@ -37,7 +37,7 @@ def described(tmp_path: Path, version: str) -> list[dict[str, Any]]:
 
 
 def test_another_version_than_planned_is_an_error_before_any_record(tmp_path: Path) -> None:
-    with pytest.raises(PackError, match=r"has one in version 3, and its plugin\.toml says 2") as caught:
+    with pytest.raises(PackError, match=r"has version 3 of one, but its plugin\.toml says 2") as caught:
         described(tmp_path, "2")
     assert caught.value.code == "pack.changed"
 

@@ -23,10 +23,10 @@ def test_concurrency_bounds_the_records_in_flight_and_is_made_use_of(concurrency
     assert max(outcome[1][0]["value"] for outcome in column if outcome is not None) == concurrency
 
 
-@pytest.mark.parametrize("lanes", [1, 3])
-def test_lanes_bound_the_requests_in_flight_and_each_is_made_use_of(lanes: int) -> None:
+@pytest.mark.parametrize("max_requests", [1, 3])
+def test_max_requests_bounds_the_requests_in_flight_and_each_is_made_use_of(max_requests: int) -> None:
     async def work() -> list[list[Outcome | None]]:
-        pool = Pool(WAITING, [Opening(1, "in_flight")], PoolLimits(lanes=lanes))
+        pool = Pool(WAITING, [Opening(1, "in_flight")], PoolLimits(max_requests=max_requests))
         await pool.start()
         try:
             return await asyncio.gather(*(answered(pool, chunk_of(["a"])) for _ in range(24)))
@@ -34,7 +34,7 @@ def test_lanes_bound_the_requests_in_flight_and_each_is_made_use_of(lanes: int) 
             await pool.close()
 
     outcomes = [column[0] for column in bounded(work)]
-    assert max(outcome[1][0]["value"] for outcome in outcomes if outcome is not None) == lanes
+    assert max(outcome[1][0]["value"] for outcome in outcomes if outcome is not None) == max_requests
 
 
 def test_concurrency_bounds_the_functions_of_a_script_as_well() -> None:

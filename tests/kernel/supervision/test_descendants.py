@@ -14,7 +14,7 @@ import pytest
 from evalsi_kernel.supervision.descendants import Descendants
 from evalsi_kernel.supervision.launch import Command, Launch
 from evalsi_kernel.supervision.pack_process import attach
-from evalsi_kernel.supervision.spawning import spawn
+from evalsi_kernel.supervision.spawn import spawn
 from tests.kernel.supervised import bounded
 from tests.processes import still_running, told
 

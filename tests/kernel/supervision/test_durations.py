@@ -10,20 +10,20 @@ import pytest
 import evalsi
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.results.results_file import ResultsSpool
-from evalsi_kernel.supervision.flight import Flight
+from evalsi_kernel.supervision.score_request import ScoreRequest
 from evalsi_protocol.frames import Packed
 from tests.kernel.data_path import instance
 
 PASS = [{"passed": True}]
 
 
-def taken(*items: Any, sessions: tuple[int, ...] = (1,), indices: list[int] | None = None) -> Flight:
-    """A flight of three records that took these items."""
+def taken(*items: Any, sessions: tuple[int, ...] = (1,), indices: list[int] | None = None) -> ScoreRequest:
+    """A request of three records that took these items."""
     chunk = Chunk(Packed(b"\x93\x80\x80\x80"), ["a", "b", "c"], [0, 1, 2])
     chunk.expect(sessions)
-    flight = Flight(chunk, sessions, indices)
-    flight.take([*items])
-    return flight
+    request = ScoreRequest(chunk, sessions, indices)
+    request.take([*items])
+    return request
 
 
 def test_a_duration_stands_beside_the_outcome_of_its_record() -> None:
@@ -35,9 +35,9 @@ def test_a_duration_stands_beside_the_outcome_of_its_record() -> None:
 
 @pytest.mark.parametrize("ms", [0, 0.0, -1, -0.5, None, True, "12", [1], {"ms": 1}, float("nan"), float("inf")])
 def test_what_is_no_duration_is_ignored_and_the_outcome_stands(ms: Any) -> None:
-    flight = taken([1, 0, "scored", PASS, ms])
-    assert flight.chunk.columns == {1: [("scored", PASS), None, None]}
-    assert (flight.chunk.durations, flight.fault) == ({}, "")
+    request = taken([1, 0, "scored", PASS, ms])
+    assert request.chunk.columns == {1: [("scored", PASS), None, None]}
+    assert (request.chunk.durations, request.fault) == ({}, "")
 
 
 def test_a_record_that_is_answered_twice_keeps_no_duration_of_either() -> None:

@@ -15,10 +15,10 @@ HANGS = "b" * 45 + "c"
 
 
 @pytest.mark.parametrize("evaluator", ["matches", "matches_async", "matches_in_a_task"])
-@pytest.mark.parametrize("lanes", [1, 4])
-def test_e14_a_regex_that_backtracks_costs_its_record_alone_and_one_wait(evaluator: str, lanes: int) -> None:
+@pytest.mark.parametrize("max_requests", [1, 4])
+def test_e14_a_regex_that_backtracks_costs_its_record_alone_and_one_wait(evaluator: str, max_requests: int) -> None:
     outputs = ["bb"] * 20 + [HANGS] + ["c"] * 20
-    limits = PoolLimits(record_timeout_s=1.0, lanes=lanes)
+    limits = PoolLimits(record_timeout_s=1.0, max_requests=max_requests)
     began = monotonic()
     columns, pool = score(REGEXES, evaluator, chunk_of(outputs), chunk_of(["bb", "c"]), limits=limits)
     assert kinds(columns[0]) == ["scored"] * 20 + ["error"] + ["scored"] * 20

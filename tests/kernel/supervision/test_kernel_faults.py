@@ -7,7 +7,7 @@ import asyncio
 from evalsi_kernel.records.chunks import Outcome
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from evalsi_kernel.supervision.spawning import spawn
+from evalsi_kernel.supervision.spawn import spawn
 from tests.kernel.supervised import answered, bounded, chunk_of, kinds, launch
 
 

@@ -23,10 +23,10 @@ from evalsi_kernel.packs.wanted import Wanted
 from evalsi_kernel.planning.planning import make_plan
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.connection import Connection
-from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from evalsi_kernel.supervision.spawning import spawn
+from evalsi_kernel.supervision.score_request import ScoreRequest
+from evalsi_kernel.supervision.spawn import spawn
 from evalsi_kernel.supervision.transports import MemoryTransport
 from evalsi_kernel.supervision.watchdog import watch
 from evalsi_kernel.supervision.worker import Worker, start_worker
@@ -128,10 +128,10 @@ def test_the_clock_of_a_record_stands_still_while_its_pack_waits_for_the_kernel(
         await asking.open([Opening(1, "asks")], 4, limit_s)
         chunk = chunk_of(["a"])
         chunk.expect((1,))
-        flight = Flight(chunk, (1,))
-        asking.flights.append(flight)
+        request = ScoreRequest(chunk, (1,))
+        asking.requests.append(request)
         watching = asyncio.create_task(watch(asking, limit_s))
-        await asking.score(flight)
+        await asking.score(request)
         watching.cancel()
         await asking.stop()
         return asking.timed_out is None, kinds(chunk.columns[1])[0]
@@ -143,7 +143,7 @@ def test_a_pack_that_gives_no_sign_of_life_is_ended_and_its_record_says_so() -> 
     limits = PoolLimits(record_timeout_s=0.2)
     [column], _ = score(without_progress(launch()), "hang_hard_on_bad", chunk_of(["bad"]), limits=limits)
     assert column[0] is not None
-    assert "gave no sign of life" in column[0][1]["message"]
+    assert "did not respond" in column[0][1]["message"]
 
 
 def test_a_record_that_holds_the_interpreter_is_a_timeout() -> None:
@@ -195,7 +195,7 @@ def _is_child(pid: str) -> bool:
 
 
 def test_a_host_that_grants_no_wider_pipes_runs_packs_with_narrow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalsi_kernel.supervision.spawning.PIPE_BYTES", 1 << 31)  # More than any system grants.
+    monkeypatch.setattr("evalsi_kernel.supervision.spawn.PIPE_BYTES", 1 << 31)  # More than any system grants.
     [column], _ = score(launch(), "raise_on_bad", chunk_of(["good"] * 20))
     assert kinds(column) == ["scored"] * 20
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalsi.item_buffer import items_of
 from evalsi_kernel.packs.pack_info import OutputInfo
 from evalsi_kernel.records.chunks import Chunk, Outcome
-from evalsi_kernel.supervision.flight import Flight
+from evalsi_kernel.supervision.score_request import ScoreRequest
 from evalsi_protocol.frames import Packed
 from tests.kernel.data_path import tally
 
@@ -37,19 +37,19 @@ def named(draw: st.DrawFn) -> list[list[Any]]:
 runs = st.tuples(st.integers(0, 3), places, plain | named()).map(list)
 
 
-def flight_of(indices: list[int] | None) -> Flight:
+def request_of(indices: list[int] | None) -> ScoreRequest:
     chunk = Chunk(Packed(), [str(index) for index in range(SIZE)], list(range(SIZE)))
     chunk.expect(SESSIONS)
-    flight = Flight(chunk, SESSIONS, indices)
+    request = ScoreRequest(chunk, SESSIONS, indices)
     if indices:
         # One session has answered of the first record already, so that another answer is one too many.
         chunk.put(1, indices[0], ("scored", [{"passed": False}]))
-    return flight
+    return request
 
 
 @given(st.lists(runs, max_size=4), st.none() | st.lists(st.integers(0, SIZE - 1), min_size=1, unique=True).map(sorted))
 def test_runs_mean_their_items_and_so_do_the_faults_in_them(given_runs: list[Any], indices: list[int] | None) -> None:
-    by_run, by_item = flight_of(indices), flight_of(indices)
+    by_run, by_item = request_of(indices), request_of(indices)
     by_run.take_runs(given_runs)
     for run in given_runs:
         by_item.take(items_of(run))
@@ -86,31 +86,31 @@ def test_runs_mean_their_items_and_so_do_the_faults_in_them(given_runs: list[Any
     ],
 )
 def test_a_run_of_another_form_is_a_fault_and_costs_no_record_its_outcome(run: Any) -> None:
-    flight = flight_of(None)
-    flight.take_runs([run, [1, 0, [["", "passed", [True] * SIZE]]], [2, 0, [["", "value", [0.5] * SIZE]]]])
-    assert "answers nothing that was asked" in flight.fault
-    assert flight.chunk.unanswered == 0
-    assert flight.chunk.columns[1] == [("scored", [{"passed": True}])] * SIZE
+    request = request_of(None)
+    request.take_runs([run, [1, 0, [["", "passed", [True] * SIZE]]], [2, 0, [["", "value", [0.5] * SIZE]]]])
+    assert "answers nothing that was asked" in request.fault
+    assert request.chunk.unanswered == 0
+    assert request.chunk.columns[1] == [("scored", [{"passed": True}])] * SIZE
 
 
 def test_a_run_far_longer_than_the_chunk_costs_no_more_than_the_chunk() -> None:
-    flight = flight_of(None)
-    flight.take_runs([[1, -(2**62), [["", "passed", [True] * 10]]], [1, 2, [["", "passed", [True] * 1_000_000]]]])
-    assert [outcome is not None for outcome in flight.chunk.columns[1]] == [False, False, True, True, True]
-    assert flight.fault
+    request = request_of(None)
+    request.take_runs([[1, -(2**62), [["", "passed", [True] * 10]]], [1, 2, [["", "passed", [True] * 1_000_000]]]])
+    assert [outcome is not None for outcome in request.chunk.columns[1]] == [False, False, True, True, True]
+    assert request.fault
 
 
 @given(st.sampled_from(["passed", "value"]), st.lists(verdicts, min_size=SIZE, max_size=SIZE))
 def test_verdicts_from_runs_are_checked_and_added_up_like_those_from_items(key: str, values: list[Any]) -> None:
-    flight = flight_of(None)
-    flight.take_runs([[1, 0, [["", key, values]]]])
+    request = request_of(None)
+    request.take_runs([[1, 0, [["", key, values]]]])
     apart: list[Outcome | None] = [("scored", [{key: value}]) for value in values]
     output = OutputInfo("", "pass" if key == "passed" else "number")
     found, expected = tally(output), tally(output)
-    found.add(flight.chunk.columns[1], None)
+    found.add(request.chunk.columns[1], None)
     expected.add(apart, None)
     assert repr(found.summaries(None)) == repr(expected.summaries(None))
-    assert repr(flight.chunk.columns[1]) == repr(apart)
+    assert repr(request.chunk.columns[1]) == repr(apart)
     assert found.errors == sum(not _stands(key, value) for value in values)
 
 

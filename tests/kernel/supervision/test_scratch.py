@@ -140,7 +140,7 @@ def test_a_place_that_another_user_may_have_made_is_refused(temporary: Path, how
 
 def test_a_temporary_folder_that_is_not_there_is_told(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(temporary / "gone"))
-    with pytest.raises(PackEnvironmentError, match=r"No scratch folder can be made in .*/gone: No such file"):
+    with pytest.raises(PackEnvironmentError, match=r"Cannot create a scratch folder in .*/gone: No such file"):
         make_scratch()
 
 

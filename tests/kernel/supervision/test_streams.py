@@ -64,8 +64,8 @@ def test_a_pack_that_closes_its_standard_streams_scores_on() -> None:
     ("evaluator", "said"),
     [
         # Its next write fails and ends it: whether it is gone before its patience is up is for the system to say.
-        ("closes_everything", "closed its stream without an end and was ended|exited with code 1"),
-        ("closes_everything_and_stays", "closed its stream without an end and was ended"),
+        ("closes_everything", "closed its stream without exiting and was killed|exited with code 1"),
+        ("closes_everything_and_stays", "closed its stream without exiting and was killed"),
     ],
 )
 def test_a_pack_that_closes_the_way_to_the_kernel_loses_that_record_alone(evaluator: str, said: str) -> None:

@@ -15,7 +15,7 @@ from evalsi_kernel.supervision.engine import score_chunks
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
 from evalsi_kernel.supervision.pack_process import attach
 from evalsi_kernel.supervision.pool import Pool
-from evalsi_kernel.supervision.spawning import spawn
+from evalsi_kernel.supervision.spawn import spawn
 from tests.kernel.data_path import Lines
 from tests.kernel.supervised import NAUGHTY, bounded, chunk_of, launch
 

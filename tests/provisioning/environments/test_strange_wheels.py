@@ -12,7 +12,7 @@ import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.planning.environments import ensure_environment
-from evalsi_kernel.supervision.spawning import PASSED_THROUGH
+from evalsi_kernel.supervision.spawn import PASSED_THROUGH
 from evalsi_provisioning.build import COMPILER
 from evalsi_provisioning.confinement import Walls, installed_with, this_host, walled
 from evalsi_provisioning.contained import OUTPUT_BYTES, quoted, run_contained

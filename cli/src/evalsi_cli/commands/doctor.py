@@ -30,7 +30,7 @@ from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.environments import pack_state
 from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR, launch_pack
 from evalsi_kernel.results.grid import printable_lines
-from evalsi_kernel.supervision.describing import describe
+from evalsi_kernel.supervision.pack_description import describe
 
 SDK: Final = "sdk"
 # What more can be required: the command that its extension brings, and what to do where none does.

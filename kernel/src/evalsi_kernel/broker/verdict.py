@@ -67,7 +67,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     """
     if problems := list(islice(params_schema_problems(dict(schema), ""), 5)):
         message, hint = told("The schema of a question", problems)
-        raise VerdictError("judge.schema", message, hint or "Correct the pack.", "pack")
+        raise VerdictError("judge.schema", message, hint or "Fix the pack.", "pack")
 
 
 def parse_verdict(

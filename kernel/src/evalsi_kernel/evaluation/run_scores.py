@@ -26,9 +26,9 @@ from evalsi_kernel.scores.intervals import Interval, IntervalMethod, percentile_
 from evalsi_kernel.scores.summaries import Summary
 from evalsi_kernel.scores.tally import Tally
 from evalsi_kernel.status import Ending, Status
+from evalsi_kernel.supervision.aggregation import aggregate_states
 from evalsi_kernel.supervision.connection import RequestFailed
 from evalsi_kernel.supervision.pool import Pool
-from evalsi_kernel.supervision.whole import score_of_whole
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.broker import Broker
@@ -112,7 +112,7 @@ class RunScores:
         # Records are what a pack resamples: of clusters, as of trials, the interval would be too narrow.
         resamples = RESAMPLES if self._request.cluster_by is None else 0
         try:
-            answer = await score_of_whole(pool, session, states.parts, resamples, SEED)
+            answer = await aggregate_states(pool, session, states.parts, resamples, SEED)
             outcome = (str(answer.get("outcome")), answer.get("payload"))
         except RequestFailed as failure:
             answer, outcome = {}, ("error", failure.error.to_body())

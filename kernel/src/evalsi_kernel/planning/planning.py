@@ -22,7 +22,7 @@ from evalsi_kernel.planning.launching import launch_custom, launch_pack
 from evalsi_kernel.planning.reattaching import reattached
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits, ServeInThread
-from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.spawn import Spawned, spawn
 
 if TYPE_CHECKING:
     from evalsi_kernel.broker.settings import BrokerSettings
@@ -33,7 +33,7 @@ Progress = Callable[[str], None]
 CONCURRENCY, WIDE_CONCURRENCY = 16, 64
 BATCH_CONCURRENCY = 5_000
 """Where a judge is asked in batches: each record in flight may be a question of the next one."""
-MOST_LANES = 512
+MAX_REQUESTS = 512
 MUST_BE_NAMED = {
     "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
     "embed": ("an embedding model", "Name one: --embed-model MODEL, with --embed-base-url or --embed-provider."),
@@ -173,7 +173,7 @@ def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Foun
 def _describe(launch: Launch) -> list[EvaluatorInfo]:
     """What a user's file holds, from its own process: nothing else can say."""
     # The event loop, which a plan of catalogued packs need not wait for.
-    from evalsi_kernel.supervision.describing import describe
+    from evalsi_kernel.supervision.pack_description import describe
 
     return [_described(table, launch.name) for table in describe(launch)]
 
@@ -264,7 +264,9 @@ def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
 
 def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:
     """With so many records in flight, and as many requests, since one request may hold a single large record."""
-    return limits._replace(concurrency=concurrency, lanes=max(limits.lanes, min(concurrency, MOST_LANES)))
+    return limits._replace(
+        concurrency=concurrency, max_requests=max(limits.max_requests, min(concurrency, MAX_REQUESTS))
+    )
 
 
 def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:

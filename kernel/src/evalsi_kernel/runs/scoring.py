@@ -90,7 +90,7 @@ class Scoring:
         self._conditions = conditions
         self._on_scored = on_scored
         self._on_broken = on_broken
-        most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.lanes for pool in self._pools))
+        most = max(CHUNKS_AT_ONCE, *(2 * pool.limits.max_requests for pool in self._pools))
         self._slots = asyncio.Semaphore(most)
         self._ready: asyncio.Queue[Ready | None] = asyncio.Queue(maxsize=4 * most + at_once)
         busy = max(at_once, *(pool.limits.concurrency for pool in self._pools))

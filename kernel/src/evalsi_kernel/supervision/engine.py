@@ -13,7 +13,7 @@ from evalsi_kernel.errors import EvalsiError
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.status import Ending, Status
 from evalsi_kernel.supervision.event_loop import finished
-from evalsi_kernel.supervision.patience import Patience
+from evalsi_kernel.supervision.growth import GrowthTimer
 from evalsi_kernel.supervision.pool import Pool
 
 CHUNKS_IN_FLIGHT = 12
@@ -54,8 +54,8 @@ async def _feed(
     chunks: Iterator[Chunk], pools: Sequence[Pool], pending: deque[Chunk], on_chunk: OnChunk, may_block: bool
 ) -> EvalsiError | None:
     error: EvalsiError | None = None
-    patience = Patience(lambda: _grow(pools))
-    most = max(CHUNKS_IN_FLIGHT, *(2 * pool.limits.lanes for pool in pools))
+    growth_timer = GrowthTimer(lambda: _grow(pools))
+    most = max(CHUNKS_IN_FLIGHT, *(2 * pool.limits.max_requests for pool in pools))
     while True:
         try:
             chunk = await _awaited(chunks) if may_block else next(chunks, None)
@@ -74,9 +74,9 @@ async def _feed(
         # Send this batch to the packs, and take their results, before reading the next one.
         await asyncio.sleep(0)
         while pending and (len(pending) >= most or pending[0].unanswered == 0):
-            await _first(pending, on_chunk, patience)
+            await _first(pending, on_chunk, growth_timer)
     while pending:
-        await _first(pending, on_chunk, patience)
+        await _first(pending, on_chunk, growth_timer)
     return error
 
 
@@ -100,13 +100,13 @@ def _grow(pools: Sequence[Pool]) -> None:
         pool.grow()
 
 
-async def _first(pending: deque[Chunk], on_chunk: OnChunk, patience: Patience) -> None:
+async def _first(pending: deque[Chunk], on_chunk: OnChunk, growth_timer: GrowthTimer) -> None:
     """Wait for the oldest batch and return it; it stays in the queue until then, so that a stop finds it there."""
     chunk = pending[0]
     if chunk.unanswered:
         answered = asyncio.Event()
         chunk.when_answered = answered.set
-        with patience:
+        with growth_timer:
             await answered.wait()
     pending.popleft()
     on_chunk(chunk)

@@ -87,12 +87,12 @@ class PoolLimits(NamedTuple):
         concurrency: records in progress within one process, for async evaluators.
         record_timeout_s: timeout of one record and evaluator.
         memory_bytes: a process that uses more memory is replaced; 0 means no limit.
-        lanes: concurrent requests to one process. A few keep a computing process busy; one that waits needs as many as
-            it has records in progress.
+        max_requests: concurrent requests to one process. A few keep a computing process busy; one that waits needs as
+            many as it has records in progress.
     """
 
     processes: int = 1
     concurrency: int = 16
     record_timeout_s: float = RECORD_TIMEOUT_S
     memory_bytes: int = 2 * 1024**3
-    lanes: int = 4
+    max_requests: int = 4

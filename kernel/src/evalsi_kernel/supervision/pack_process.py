@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from evalsi_kernel.supervision.spawning import Spawned
+from evalsi_kernel.supervision.spawn import Spawned
 from evalsi_kernel.supervision.transports import READ_BYTES, StreamTransport
 
 TAIL_LINES = 20

@@ -10,9 +10,9 @@ from typing import Any
 from evalsi_kernel.errors import ConfigError, EvalsiError, PackError
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.supervision.connection import Answer, RequestFailed, not_bound
-from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits
-from evalsi_kernel.supervision.spawning import Spawned
+from evalsi_kernel.supervision.score_request import ScoreRequest
+from evalsi_kernel.supervision.spawn import Spawned
 from evalsi_kernel.supervision.watchdog import watch
 from evalsi_kernel.supervision.worker import Worker, start_worker
 from evalsi_protocol.errors import WireError
@@ -56,7 +56,7 @@ class Pool:
         self._first = first
         self._answer = answer
         self._openings = list(openings)
-        self._queue: deque[Flight] = deque()
+        self._queue: deque[ScoreRequest] = deque()
         self._changed = asyncio.Condition()
         self._workers: list[Worker] = []
         self._runners: list[asyncio.Task[None]] = []
@@ -64,7 +64,7 @@ class Pool:
         self._cancelled = False
         self.broken: WireError | None = None
         self._poisoned = 0
-        self._barren = 0
+        self._failed_starts = 0
 
     @property
     def sessions(self) -> tuple[int, ...]:
@@ -87,18 +87,22 @@ class Pool:
 
         `sessions` restricts the request to some sessions and to missing outcomes; None requests all of a new batch.
         """
-        whole = Flight(chunk, self.sessions if sessions is None else sessions)
-        flights = [whole] if sessions is None else whole.again()
+        whole = ScoreRequest(chunk, self.sessions if sessions is None else sessions)
+        requests = [whole] if sessions is None else whole.again()
         if self.broken is not None:
-            await self._give_up(self.broken, flights)
+            await self._give_up(self.broken, requests)
             return
         async with self._changed:
-            self._queue.extend(flights)
+            self._queue.extend(requests)
             self._changed.notify_all()
 
     def grow(self) -> None:
         """Start one more process if requests are waiting and the limit allows it."""
-        if len(self._queue) > self.limits.lanes and len(self._runners) < self.limits.processes and not self._closing:
+        if (
+            len(self._queue) > self.limits.max_requests
+            and len(self._runners) < self.limits.processes
+            and not self._closing
+        ):
             self._runners.append(asyncio.create_task(self._run(None)))
 
     async def living(self) -> Worker | None:
@@ -173,7 +177,7 @@ class Pool:
                 if not self._cancelled:
                     await self._recover(worker)
             except Exception:
-                await self._requeue(worker.flights)
+                await self._requeue(worker.requests)
                 raise
             finally:
                 self._workers.remove(worker)
@@ -181,13 +185,13 @@ class Pool:
             worker = None
 
     async def _start_again(self) -> Worker | None:
-        await asyncio.sleep(BACK_OFF_S[min(self._barren, len(BACK_OFF_S) - 1)])
+        await asyncio.sleep(BACK_OFF_S[min(self._failed_starts, len(BACK_OFF_S) - 1)])
         try:
             worker = await start_worker(self.launch, answer=self._answer)
             await self._open(worker)
         except EvalsiError as error:
-            self._barren += 1
-            if self._barren > len(BACK_OFF_S):
+            self._failed_starts += 1
+            if self._failed_starts > len(BACK_OFF_S):
                 await self._give_up(error.to_wire())
                 return None
             return await self._start_again() if not self._closing else None
@@ -210,9 +214,9 @@ class Pool:
         beside = [asyncio.create_task(watching), asyncio.create_task(waking)]
         try:
             # Only one task per process waits for the queue, because each change wakes every waiting task.
-            async with asyncio.TaskGroup() as flying:
-                while (flight := await self._next(worker)) is not None:
-                    flying.create_task(self._fly(worker, flight))
+            async with asyncio.TaskGroup() as group:
+                while (request := await self._next(worker)) is not None:
+                    group.create_task(self._complete(worker, request))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         finally:
@@ -220,31 +224,31 @@ class Pool:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
 
-    async def _fly(self, worker: Worker, flight: Flight | None) -> None:
+    async def _complete(self, worker: Worker, request: ScoreRequest | None) -> None:
         """Complete a request, and then others that the process can take."""
-        while flight is not None:
+        while request is not None:
             try:
-                await worker.score(flight)
+                await worker.score(request)
             except RequestFailed as failure:
                 if failure.gone:
                     return
-                worker.flights.remove(flight)
-                await self._refused(flight, failure.error)
+                worker.requests.remove(request)
+                await self._refused(request, failure.error)
             else:
-                self._barren = 0
-                worker.flights.remove(flight)
-                self._close_gaps(flight)
+                self._failed_starts = 0
+                worker.requests.remove(request)
+                self._close_gaps(request)
             self._weigh(worker)
-            flight = self._taken(worker)
-            if flight is None or self._may_take(worker):
+            request = self._taken(worker)
+            if request is None or self._may_take(worker):
                 await self._notify()
 
-    async def _next(self, worker: Worker) -> Flight | None:
+    async def _next(self, worker: Worker) -> ScoreRequest | None:
         async with self._changed:
             await self._changed.wait_for(lambda: self._may_take(worker) or self._is_done(worker))
             return self._taken(worker)
 
-    def _taken(self, worker: Worker) -> Flight | None:
+    def _taken(self, worker: Worker) -> ScoreRequest | None:
         """Return the next request, assigned to the process; None where it can take none now, or is done."""
         if self._is_done(worker) or not self._may_take(worker):
             return None
@@ -252,9 +256,11 @@ class Pool:
 
     def _may_take(self, worker: Worker) -> bool:
         """Return whether this process can take the next request; a suspect one is sent alone."""
-        if not self._queue or len(worker.flights) >= self.limits.lanes:
+        if not self._queue or len(worker.requests) >= self.limits.max_requests:
             return False
-        return not worker.flights or not (self._queue[0].suspect or any(flight.suspect for flight in worker.flights))
+        return not worker.requests or not (
+            self._queue[0].suspect or any(request.suspect for request in worker.requests)
+        )
 
     def _is_done(self, worker: Worker) -> bool:
         finished = self._closing and not self._queue
@@ -276,27 +282,27 @@ class Pool:
     # -- after a fault --------------------------------------------------------------------------------------------
 
     async def _recover(self, worker: Worker) -> None:
-        flights = worker.flights
-        if not worker.is_over and not flights:
+        requests = worker.requests
+        if not worker.is_over and not requests:
             self.replacements += bool(worker.fault)
             return
         self.restarts += 1
-        epitaph = await worker.epitaph()
+        ending = await worker.describe_end()
         if worker.timed_out is not None:
-            flight, session, index = worker.timed_out
-            error = too_slow(f"No answer for this record within {self.limits.record_timeout_s:g} s.")
-            flight.chunk.fail(session, index, error)
-            again = [part for flight in flights for part in flight.again()]
+            request, session, index = worker.timed_out
+            error = timeout_error(f"No answer for this record within {self.limits.record_timeout_s:g} s.")
+            request.chunk.fail(session, index, error)
+            again = [part for request in requests for part in request.again()]
         else:
-            again = [part for flight in flights[1:] for part in flight.again()]
-            again = self._halved(flights[0], epitaph) + again if flights else again
+            again = [part for request in requests[1:] for part in request.again()]
+            again = self._halved(requests[0], ending) + again if requests else again
         await self._requeue(again)
 
-    def _halved(self, suspect: Flight, epitaph: str) -> list[Flight]:
+    def _halved(self, suspect: ScoreRequest, ending: str) -> list[ScoreRequest]:
         if not suspect.is_narrowed_down:
             return suspect.halves()
         hint = "Check the record; all others were scored."
-        suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {epitaph}", hint, "pack"))
+        suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {ending}", hint, "pack"))
         self._poisoned += 1
         if self._poisoned >= MAX_POISON:
             self.broken = WireError(
@@ -307,40 +313,40 @@ class Pool:
             )
         return []
 
-    async def _refused(self, flight: Flight, error: WireError) -> None:
+    async def _refused(self, request: ScoreRequest, error: WireError) -> None:
         if self._cancelled:
             return
-        if flight.is_narrowed_down:
-            flight.fail(error)
+        if request.is_narrowed_down:
+            request.fail(error)
         else:
-            await self._requeue(flight.halves())
+            await self._requeue(request.halves())
 
-    def _close_gaps(self, flight: Flight) -> None:
-        if flight.chunk.unanswered:
-            why = f"; {flight.fault}." if flight.fault else "."
+    def _close_gaps(self, request: ScoreRequest) -> None:
+        if request.chunk.unanswered:
+            why = f"; {request.fault}." if request.fault else "."
             message = f"The pack finished without an answer for this record{why}"
-            flight.fail(WireError("pack.no_answer", message, "Fix the pack."))
+            request.fail(WireError("pack.no_answer", message, "Fix the pack."))
 
-    async def _requeue(self, flights: list[Flight]) -> None:
+    async def _requeue(self, requests: list[ScoreRequest]) -> None:
         if self.broken is not None:
-            await self._give_up(self.broken, flights)
+            await self._give_up(self.broken, requests)
             return
         async with self._changed:
-            self._queue.extendleft(reversed(flights))
+            self._queue.extendleft(reversed(requests))
             self._changed.notify_all()
 
-    async def _give_up(self, error: WireError, flights: Sequence[Flight] = ()) -> None:
+    async def _give_up(self, error: WireError, requests: Sequence[ScoreRequest] = ()) -> None:
         """Fail everything that is queued, now and later, with this error."""
         self.broken = error
         async with self._changed:
-            queued = [*flights, *self._queue]
+            queued = [*requests, *self._queue]
             self._queue.clear()
             self._changed.notify_all()
-        for flight in queued:
-            flight.fail(error)
+        for request in queued:
+            request.fail(error)
 
 
-def too_slow(message: str) -> WireError:
+def timeout_error(message: str) -> WireError:
     """Return the error of a timeout."""
-    hint = "Raise record_timeout_s in the pack's plugin.toml (for your own evaluators: --record-timeout), or shorten the record."
+    hint = "Raise record_timeout_s in the pack's plugin.toml (--record-timeout for your own), or shorten the record."
     return WireError("pack.timeout", message, hint, "pack")

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from evalsi_kernel.supervision.connection import RequestFailed
-from evalsi_kernel.supervision.flight import Flight
+from evalsi_kernel.supervision.score_request import ScoreRequest
 from evalsi_kernel.supervision.worker import Worker
 
 PING_S = 2.0
@@ -17,7 +17,7 @@ async def watch(worker: Worker, record_timeout_s: float) -> None:
     """Run next to a worker until it ends; kill it when a record takes longer than `record_timeout_s`."""
     while not worker.is_over:
         waited_s = monotonic() - worker.progress_at
-        if not worker.flights or worker.connection.asks_open:
+        if not worker.requests or worker.connection.asks_open:
             worker.progress_at = monotonic()
             waited_s = 0.0
         if waited_s < record_timeout_s:
@@ -57,13 +57,13 @@ def _scoring(worker: Worker) -> dict[str, Any] | None:
     return None if worker.process is None else worker.process.scoring()
 
 
-def _locate(worker: Worker, running: dict[str, Any]) -> tuple[Flight, int, int] | None:
+def _locate(worker: Worker, running: dict[str, Any]) -> tuple[ScoreRequest, int, int] | None:
     """Return the request, session and index in its batch of what the pack reports to be scoring."""
-    flight = worker.flight_of(running.get("request"))
+    request = worker.request_of(running.get("request"))
     position, session = running.get("index"), running.get("session")
-    if flight is None or type(position) is not int or type(session) is not int:
+    if request is None or type(position) is not int or type(session) is not int:
         return None
-    indices = range(len(flight.chunk.ids)) if flight.indices is None else flight.indices
-    if not 0 <= position < len(indices) or (session, indices[position]) not in flight.open_pairs():
+    indices = range(len(request.chunk.ids)) if request.indices is None else request.indices
+    if not 0 <= position < len(indices) or (session, indices[position]) not in request.open_pairs():
         return None
-    return flight, session, indices[position]
+    return request, session, indices[position]

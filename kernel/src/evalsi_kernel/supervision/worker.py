@@ -11,10 +11,10 @@ from typing import Any
 
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.supervision.connection import Answer, Connection, RequestFailed, not_bound
-from evalsi_kernel.supervision.flight import Flight
 from evalsi_kernel.supervision.launch import Launch, Opening
 from evalsi_kernel.supervision.pack_process import PackProcess, attach
-from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.score_request import ScoreRequest
+from evalsi_kernel.supervision.spawn import Spawned, spawn
 from evalsi_kernel.supervision.transports import MemoryTransport, Transport
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
@@ -27,14 +27,18 @@ class Worker:
     """A pack that answered hello. Use `start_worker`."""
 
     def __init__(
-        self, launch: Launch, connection: Connection, process: PackProcess | None, flights: list[Flight] | None = None
+        self,
+        launch: Launch,
+        connection: Connection,
+        process: PackProcess | None,
+        requests: list[ScoreRequest] | None = None,
     ) -> None:
         self.launch = launch
         self.connection = connection
         self.process = process
-        self.flights = [] if flights is None else flights
+        self.requests = [] if requests is None else requests
         self.fault = ""
-        self.timed_out: tuple[Flight, int, int] | None = None
+        self.timed_out: tuple[ScoreRequest, int, int] | None = None
         self.progress_at = monotonic()
         self._weighed_at = 0.0
 
@@ -76,15 +80,15 @@ class Worker:
             described.append(said)
         return described
 
-    def take(self, flight: Flight) -> Flight:
-        """Add a request to `flights` and return it; restart the progress clock of an idle process."""
-        if not self.flights:
+    def take(self, request: ScoreRequest) -> ScoreRequest:
+        """Add a request to `requests` and return it; restart the progress clock of an idle process."""
+        if not self.requests:
             self.progress_at = monotonic()
-        self.flights.append(flight)
-        return flight
+        self.requests.append(request)
+        return request
 
-    async def score(self, flight: Flight) -> None:
-        """Send a request that is among `flights`, and wait for all its outcomes.
+    async def score(self, request: ScoreRequest) -> None:
+        """Send a request that is among `requests`, and wait for all its outcomes.
 
         Raises:
             RequestFailed: the pack failed the request or is gone; the request knows which outcomes are missing.
@@ -92,12 +96,12 @@ class Worker:
 
         def take(items: list[Any], runs: list[Any]) -> None:
             self.progress_at = monotonic()
-            flight.take(items)
-            flight.take_runs(runs)
+            request.take(items)
+            request.take_runs(runs)
 
-        body = pack_map({"sessions": list(flight.sessions), "records": flight.packed_records()})
+        body = pack_map({"sessions": list(request.sessions), "records": request.packed_records()})
         pending = await self.connection.start_request("score", body, take)
-        flight.request_id = pending.id
+        request.request_id = pending.id
         await pending.answer
 
     def is_due_for_weighing(self) -> bool:
@@ -117,11 +121,11 @@ class Worker:
             self.connection.close_writing()
             self.connection.abort(fault)
 
-    def flight_of(self, request_id: object) -> Flight | None:
+    def request_of(self, request_id: object) -> ScoreRequest | None:
         """Return the request with this ID."""
-        return next((flight for flight in self.flights if flight.request_id == request_id), None)
+        return next((request for request in self.requests if request.request_id == request_id), None)
 
-    async def epitaph(self) -> str:
+    async def describe_end(self) -> str:
         """Return how the pack ended, with the last lines of its stderr."""
         violation = self.connection.violation
         if violation:
@@ -154,10 +158,10 @@ async def start_worker(launch: Launch, spawned: Spawned | None = None, answer: A
         PackError: it ended, refused or timed out before it answered hello.
     """
     transport, process = await _transport(launch, spawned)
-    flights: list[Flight] = []
+    requests: list[ScoreRequest] = []
     if launch.guard:
-        answer = launch.guard(answer, lambda *one: any(flight.has(*one) for flight in flights))
-    worker = Worker(launch, Connection(transport, answer), process, flights)
+        answer = launch.guard(answer, lambda *one: any(request.has(*one) for request in requests))
+    worker = Worker(launch, Connection(transport, answer), process, requests)
     try:
         async with asyncio.timeout(launch.start_timeout_s):
             await worker.connection.hello()
@@ -194,10 +198,10 @@ async def _ended_at_start(worker: Worker, error: WireError) -> PackError:
         return PackError(
             f"The pack {name} broke the protocol: {error.message} {tail}".strip(), error.hint, code=error.code
         )
-    epitaph = await worker.epitaph()
+    ending = await worker.describe_end()
     await worker.stop()
     return PackError(
-        f"The pack {name} could not start: it {epitaph}", f"Run `evalsi doctor {name}`.", code="pack.start_failed"
+        f"The pack {name} could not start: it {ending}", f"Run `evalsi doctor {name}`.", code="pack.start_failed"
     )
 
 

@@ -13,7 +13,7 @@ from io import BufferedReader, FileIO
 from typing import cast
 
 from evalsi_kernel.supervision.launch import Command, Launch
-from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.spawn import Spawned, spawn
 
 BUFFER_BYTES = 1 << 16
 KEPT_LINES = 20

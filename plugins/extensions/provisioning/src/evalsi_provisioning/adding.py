@@ -20,7 +20,7 @@ from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.launching import launch_unheld
 from evalsi_kernel.planning.reattaching import SERVICE
-from evalsi_kernel.supervision.describing import describe
+from evalsi_kernel.supervision.pack_description import describe
 
 from .admission import differences, holding
 from .archives import is_archive

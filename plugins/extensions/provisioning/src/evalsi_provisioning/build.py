@@ -31,7 +31,7 @@ from evalsi_kernel.packs.environment_plan import (
     python_is_there,
     read_stamp,
 )
-from evalsi_kernel.supervision.spawning import PASSED_THROUGH
+from evalsi_kernel.supervision.spawn import PASSED_THROUGH
 
 from .absent import absent_packs
 from .confinement import Walls, installed_with, this_host, walled

@@ -17,7 +17,7 @@ from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.environments import ensure_environment, pack_state
 from evalsi_kernel.planning.launching import launch_pack
 from evalsi_kernel.results.grid import Grid, printable_lines, text_grid
-from evalsi_kernel.supervision.describing import describe
+from evalsi_kernel.supervision.pack_description import describe
 
 from . import authoring, service_actions
 from .on_disk import folder_of, remove, size_bytes, unwanted

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from evalsi_kernel.results.grid import printable
 from evalsi_kernel.supervision.descendants import Descendants
-from evalsi_kernel.supervision.spawning import PASSED_THROUGH
+from evalsi_kernel.supervision.spawn import PASSED_THROUGH
 
 OUTPUT_BYTES = 16_384
 QUOTED_LINES, QUOTED_CHARS = 20, 200

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.supervision.launch import Launch
 from evalsi_kernel.supervision.pack_process import attach
-from evalsi_kernel.supervision.spawning import Spawned, spawn
+from evalsi_kernel.supervision.spawn import Spawned, spawn
 from evalsi_kernel.supervision.transports import READ_BYTES
 from evalsi_protocol.unix_sockets import bind_unix
 

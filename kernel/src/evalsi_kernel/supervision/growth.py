@@ -6,19 +6,19 @@ import asyncio
 from collections.abc import Callable
 from time import monotonic
 
-PATIENCE_S = 0.1
+GROW_AFTER_S = 0.1
 
 
-class Patience:
+class GrowthTimer:
     """Measures the total time spent inside of `with` blocks.
 
     Args:
-        at_end: called on the event loop for every `PATIENCE_S` of waiting, also during a block.
+        at_end: called on the event loop for every `GROW_AFTER_S` of waiting, also during a block.
     """
 
     def __init__(self, at_end: Callable[[], None]) -> None:
         self._at_end = at_end
-        self._left_s = PATIENCE_S
+        self._left_s = GROW_AFTER_S
 
     def __enter__(self) -> None:
         self._since = monotonic()
@@ -28,10 +28,10 @@ class Patience:
         self._timer.cancel()
         self._left_s -= monotonic() - self._since
         if self._left_s <= 0:
-            self._left_s = PATIENCE_S
+            self._left_s = GROW_AFTER_S
             self._at_end()
 
     def _end(self) -> None:
-        self._left_s = PATIENCE_S
+        self._left_s = GROW_AFTER_S
         self.__enter__()
         self._at_end()

@@ -1,10 +1,10 @@
-"""Patience with the packs ends while one waits, and little waits add up."""
+"""GrowthTimer with the packs ends while one waits, and little waits add up."""
 
 from __future__ import annotations
 
 import asyncio
 
-from evalsi_kernel.supervision.patience import Patience
+from evalsi_kernel.supervision.growth import GrowthTimer
 from tests.kernel.supervised import bounded
 
 
@@ -17,7 +17,7 @@ def test_patience_ends_amid_a_wait_and_again_when_the_wait_goes_on() -> None:
             if ended[0] == 2:
                 twice.set()
 
-        with Patience(end):
+        with GrowthTimer(end):
             await twice.wait()
 
     bounded(work)
@@ -26,7 +26,7 @@ def test_patience_ends_amid_a_wait_and_again_when_the_wait_goes_on() -> None:
 def test_waits_too_short_to_end_it_add_up() -> None:
     async def work() -> int:
         ended, waits = asyncio.Event(), 0
-        patience = Patience(ended.set)
+        patience = GrowthTimer(ended.set)
         while not ended.is_set():
             with patience:
                 await asyncio.sleep(0)
@@ -39,10 +39,10 @@ def test_waits_too_short_to_end_it_add_up() -> None:
 def test_it_does_not_end_where_nobody_waits() -> None:
     async def work() -> bool:
         ended, told = asyncio.Event(), asyncio.Event()
-        patience = Patience(ended.set)
+        patience = GrowthTimer(ended.set)
         with patience:
             pass
-        with Patience(told.set):
+        with GrowthTimer(told.set):
             await told.wait()
         return ended.is_set()
 

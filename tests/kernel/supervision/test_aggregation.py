@@ -11,10 +11,10 @@ import pytest
 
 from evalsi_kernel.evaluation.states import States
 from evalsi_kernel.records.chunks import Chunk
+from evalsi_kernel.supervision.aggregation import aggregate_states
 from evalsi_kernel.supervision.connection import RequestFailed
 from evalsi_kernel.supervision.launch import Opening, PoolLimits
 from evalsi_kernel.supervision.pool import Pool
-from evalsi_kernel.supervision.whole import score_of_whole
 from evalsi_protocol.errors import WireError
 from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch
 
@@ -35,7 +35,7 @@ def whole(
             for column in columns:
                 states.add(column)
             try:
-                answer: dict[str, Any] | WireError = await score_of_whole(pool, 1, states.parts, 10, 0)
+                answer: dict[str, Any] | WireError = await aggregate_states(pool, 1, states.parts, 10, 0)
             except RequestFailed as failure:
                 answer = failure.error
             return [kinds(column) for column in columns], answer
@@ -96,7 +96,7 @@ def test_a_pack_that_crashes_again_while_it_aggregates_is_an_error_with_how_it_e
 
 
 def test_a_pack_that_never_finishes_aggregating_is_an_error_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalsi_kernel.supervision.whole.TIME_FACTOR", 0.01)
+    monkeypatch.setattr("evalsi_kernel.supervision.aggregation.TIME_FACTOR", 0.01)
     limits = PoolLimits(record_timeout_s=30.0)
     _, answer = whole("BreaksAtTheEnd", [chunk_of(["a"] * 3)], limits=limits, how="hangs")
     assert isinstance(answer, WireError)

@@ -19,7 +19,7 @@ _ANSWERED_TWICE = WireError(
 )
 
 
-class Flight:
+class ScoreRequest:
     """A request to one pack process to score a batch of records, or a part of it.
 
     Args:
@@ -151,11 +151,11 @@ class Flight:
         for session, index in self.open_pairs():
             self.chunk.fail(session, index, error)
 
-    def again(self) -> list[Flight]:
+    def again(self) -> list[ScoreRequest]:
         """Return requests for what is missing."""
         return self._asking(self.open_pairs(), suspect=False)
 
-    def halves(self) -> list[Flight]:
+    def halves(self) -> list[ScoreRequest]:
         """Return requests for what is missing, in two parts by records, or by sessions where one record is left."""
         pairs = self.open_pairs()
         indices = sorted({index for _, index in pairs})
@@ -165,9 +165,9 @@ class Flight:
         else:
             middle = len(pairs) // 2
             parts = (pairs[:middle], pairs[middle:])
-        return [flight for part in parts for flight in self._asking(part, suspect=True)]
+        return [request for part in parts for request in self._asking(part, suspect=True)]
 
-    def _asking(self, pairs: list[tuple[int, int]], *, suspect: bool) -> list[Flight]:
+    def _asking(self, pairs: list[tuple[int, int]], *, suspect: bool) -> list[ScoreRequest]:
         """Return requests for exactly these pairs, so that a record that crashed or hung is not requested again."""
         lacking: dict[int, list[int]] = {}
         for session, index in pairs:
@@ -175,7 +175,7 @@ class Flight:
         alike: dict[tuple[int, ...], list[int]] = {}
         for index, sessions in lacking.items():
             alike.setdefault(tuple(sessions), []).append(index)
-        return [Flight(self.chunk, sessions, indices, suspect=suspect) for sessions, indices in alike.items()]
+        return [ScoreRequest(self.chunk, sessions, indices, suspect=suspect) for sessions, indices in alike.items()]
 
 
 def _read_run(run: Any) -> tuple[Any, int, list[RunColumn]] | None:

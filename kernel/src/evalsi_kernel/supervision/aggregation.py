@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from evalsi_kernel.supervision.connection import Connection, RequestFailed
-from evalsi_kernel.supervision.pool import Pool, too_slow
+from evalsi_kernel.supervision.pool import Pool, timeout_error
 from evalsi_protocol.errors import WireError
 
 TRIES = 2
@@ -15,7 +15,7 @@ TIME_FACTOR = 10
 """Timeout of the dataset-scope score as a multiple of the timeout of a record."""
 
 
-async def score_of_whole(
+async def aggregate_states(
     pool: Pool, session: int, parts: Callable[[], Iterable[list[Any]]], resamples: int, seed: int
 ) -> dict[str, Any]:
     """Return the score of the whole data set from the states of a dataset-scope session.
@@ -43,11 +43,11 @@ async def score_of_whole(
                 return await worker.connection.request("aggregate", last)
         except TimeoutError:
             worker.kill(f"took longer than {most_s:g} s to aggregate")
-            raise RequestFailed(too_slow(f"No dataset-scope score within {most_s:g} s.")) from None
+            raise RequestFailed(timeout_error(f"No dataset-scope score within {most_s:g} s.")) from None
         except RequestFailed as failure:
             if not failure.gone:
                 raise
-            error = WireError("pack.crashed", f"The pack {name} {await worker.epitaph()}")
+            error = WireError("pack.crashed", f"The pack {name} {await worker.describe_end()}")
     raise RequestFailed(pool.broken or error, gone=True)
 
 
