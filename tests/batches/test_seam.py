@@ -42,7 +42,7 @@ def test_batches_without_the_extension_are_an_error_before_any_question(
     others = Extensions(info for info in default_extensions().infos if info.name != "batches")
     with Provider(fixed("{}")) as server:
         model = ModelSettings(MODEL, base_url=server.base_url, api_key_env="JUDGE_KEY")
-        with pytest.raises(ConfigError, match="Questions cannot be asked in batches here") as caught:
+        with pytest.raises(ConfigError, match="No installed extension supports batch APIs") as caught:
             open_and_close(BrokerSettings({"primary": model}, batch=True), others)
         assert server.requests == []
         open_and_close(BrokerSettings({"primary": model}), others)

@@ -248,7 +248,7 @@ def test_where_every_record_is_skipped_the_reason_is_told(tmp_path: Path) -> Non
         ([{"output": "a", "human": 1}, {"output": "b", "human": 5}], (), 1, "the label 5 lies outside of 0 to 1."),
         ([{"output": "a", "human": 1}], ("--label-scale", "five"), 2, "--label-scale is 'five', which is no scale."),
         ([{"output": "a", "human": 1}], ("--label", ""), 2, "--label is empty."),
-        ([{"output": "a", "human": 1}], ("--confidence", "95"), 2, "confidence is 95; it lies between 0 and 1."),
+        ([{"output": "a", "human": 1}], ("--confidence", "95"), 2, "confidence is 95; it must be between 0 and 1."),
         ([{"output": "a", "human": 1}], ("--map", "output=reply"), 1, "no record has the column 'reply'"),
         ([{"output": "a", "human": 1}], ("--output", "absent/x.json"), 1, "There is no folder"),
         ([{"output": "a", "human": 1}], ("--output", "labelled.jsonl"), 2, "labelled.jsonl is read here, and"),

@@ -204,7 +204,7 @@ def test_a_value_that_a_flag_does_not_take_is_met_with_those_of_this_flag() -> N
     [
         ("import not_installed_anywhere", "cannot be imported: ModuleNotFoundError: No module named 'not_installed"),
         ("def broken(:", "cannot be imported: SyntaxError"),
-        ("def evalsi_command(name, toolkit): ...", "defines evalsi_command without marking it."),
+        ("def evalsi_command(name, toolkit): ...", "defines evalsi_command without @hookimpl."),
     ],
     ids=range(3),
 )
@@ -225,7 +225,7 @@ def test_an_extension_that_cannot_be_loaded_is_a_sentence_and_spoils_no_other_co
 def test_a_command_that_is_declared_and_not_given_is_told_with_its_distribution(site: Site) -> None:
     done = evalsi("silt")
     assert done.code == 1
-    assert 'acme-lake 1.2 says that it provides "silt" (commands), and its evalsi_command returned nothing.' in done.err
+    assert 'acme-lake 1.2 declares "silt" (commands), but its hook evalsi_command returned None.' in done.err
 
 
 def test_a_command_of_two_extensions_is_an_error_that_names_both(site: Site) -> None:

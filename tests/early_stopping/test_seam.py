@@ -37,7 +37,7 @@ def test_a_run_that_shall_stop_early_is_refused_without_the_extension_before_any
 ) -> None:
     write_spec(tmp_path, model_of(vendor), gates=GATES, stop_when_decided=True)
 
-    with pytest.raises(ConfigError, match="Nothing here can end a run early") as caught:
+    with pytest.raises(ConfigError, match="No installed extension supports early stopping") as caught:
         executed(tmp_path, without="early-stopping")
 
     assert caught.value.code == "config.no_extension"

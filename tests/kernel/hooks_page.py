@@ -1,7 +1,4 @@
-"""Writes docs/reference/hooks.md from the hooks' specifications; `--write` does, without it the page is printed.
-
-Knows how a page looks; knows nothing of what a hook is for.
-"""
+"""Generate docs/reference/hooks.md from the hook specifications; `--write` writes it, otherwise it is printed."""
 
 import inspect
 import sys
@@ -18,28 +15,33 @@ HEAD = """\
 <!-- Written by `python -m tests.kernel.hooks_page --write` from evalsi_kernel.hooks; do not edit. -->
 
 An extension is an installed distribution with an entry point in the group `evalsi.extensions` whose value is a package
-that holds an `extension.toml`:
+with an `extension.toml`:
 
 ```toml
 extension = 1
 name = "parquet-lake"
-module = "acme_lake.plugin"      # imported when one of the names below is used, and not before
+module = "acme_lake.plugin"      # imported when one of the names below is first used
 summary = "Reads tables of the lake (lake://)."
 
 [provides]
 schemes = ["lake"]               # --data lake://…
-suffixes = [".lake"]             # --data x.lake; the longest fitting end of a file's name wins
+suffixes = [".lake"]             # --data x.lake; the longest matching suffix wins
 stdin = false                    # --data -
 intervals = []                   # --ci NAME
 connectors = []                  # --judge-provider NAME
-price_files = false              # reads files of prices
-judge_cache = false              # keeps the replies of models from run to run
-batches = false                  # answers questions in batches (--judge-batch)
+targets = []                     # spec.target.connector of a run
+price_files = false              # reads price files
+judge_cache = false              # caches model replies between runs
+batches = false                  # uses the batch API of a provider (--judge-batch)
 environments = false             # builds the environments of packs
-runtimes = []                    # runs packs that are no Python code (runtime = … in a plugin.toml)
-conditions = false               # reads conditions (when: in a run)
-trial_advice = false             # says how many trials a run would need
-commands = { dredge = "clean the bottom of the lake" }   # evalsi dredge, and the line that `evalsi --help` shows
+runtimes = []                    # runs packs that are not Python code (runtime = … in plugin.toml)
+admission = false                # admits third-party packs and enforces their permissions
+conditions = false               # evaluates conditions (`when` in a run)
+baselines = false                # reads the baselines of gates
+gate_warnings = false            # warns about weak foundations of gates
+early_stopping = false           # ends a run once its gates are decided
+trial_advice = false             # estimates how many trials a run needs
+commands = { dredge = "clean the bottom of the lake" }   # evalsi dredge, and its line in `evalsi --help`
 ```
 
 Its module implements hooks:
@@ -51,25 +53,24 @@ from evalsi_kernel.hooks import hookimpl
 def evalsi_open_source(uri): ...
 ```
 
-A name that two installed extensions provide is an error that names both. A function that is called `evalsi_…` and is no
-hook of this list is an error too.
+A name that two installed extensions provide is an error. So is a function named `evalsi_…` that is not in this list.
 """
 
 
 def specified() -> list[FunctionType]:
-    """The hooks, in the order of their source."""
+    """Return the hooks in source order."""
     return [member for name, member in vars(hooks).items() if name.startswith("evalsi_")]
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([HEAD, *map(section, specified())])
 
 
 def section(hook: FunctionType) -> str:
-    """What one hook is asked, takes and gives."""
+    """Return the section of one hook."""
     options = hook.evalsi_spec  # type: ignore[attr-defined]
-    how = "The first answer that is not None counts." if options["firstresult"] else "All answers count."
+    how = "The first result that is not None is used." if options["firstresult"] else "All results are used."
     signature = str(inspect.signature(hook)).replace("'", "")
     lines = [f"## {hook.__name__}", "", "```python", f"{hook.__name__}{signature}", "```", ""]
     for line in (inspect.getdoc(hook) or "").splitlines():

@@ -54,7 +54,7 @@ def test_the_example_of_the_guide_is_read(tmp_path: Path) -> None:
         (
             "connector: replay",
             "connector: reply",
-            "line 3: spec.target.connector cannot be used: There is no target 'reply'",
+            "line 3: spec.target.connector cannot be used: Unknown target 'reply'",
         ),
         ("path: recorded", "paht: recorded", 'line 3: spec.target.paht is not a key there. Did you mean "path"?'),
         ("{path: qa.jsonl}", "qa.jsonl", "Write it as {path: …}."),

@@ -188,5 +188,5 @@ def test_without_the_extension_a_run_says_what_to_install() -> None:
     pack = load_manifest(EXAMPLES / "words" / "plugin.toml").to_pack(EXAMPLES / "words")
     with pytest.raises(EvalsiError) as raised:
         runtime_launch(pack, Extensions())
-    assert raised.value.message == 'Packs of the runtime "wasm" cannot be started here.'
+    assert raised.value.message == 'No installed extension runs packs of the runtime "wasm".'
     assert raised.value.hint == "Install it: pip install 'evalsi-wasm'"

@@ -1,7 +1,4 @@
-"""The seam of commands that extensions bring: what one must do, and what the host's command line lends it.
-
-It must not know a command, nor how a terminal is written to.
-"""
+"""Interface of commands that extensions implement, and the services that the host's command line offers them."""
 
 from __future__ import annotations
 
@@ -19,51 +16,51 @@ if TYPE_CHECKING:
 
 
 class Toolkit(Protocol):
-    """What the host's command line lends a command, so that the same flags mean the same everywhere."""
+    """Services of the host's command line, so that the same flags mean the same in every command."""
 
     def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
         """Add `--judge-…`, `--embed-…`, `--no-cache` and `--dry-run`."""
 
     def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
-        """The models that those flags and their variables name; raises `UsageError`."""
+        """Return the models that those flags and their environment variables name; raise `UsageError`."""
 
     def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
-        """Read `--evaluators`; raises `UsageError`."""
+        """Parse `--evaluators`; raise `UsageError`."""
 
     def listening(
         self, *, total: int | None = None, quiet: bool = False, verbose: bool = False
     ) -> AbstractContextManager[Listener]:
-        """Who shows progress and notes on standard error until the context is left; `quiet` shows nothing.
+        """Return a context manager that shows progress and notes on standard error.
 
-        With `verbose`, what packs print and log is shown too.
+        `quiet` shows nothing; `verbose` also shows what packs print and log.
         """
 
     def as_json(self, value: Any) -> str:
-        """The value as indented JSON, in characters that standard output has."""
+        """Return the value as indented JSON, in the character set of standard output."""
 
     def paint(self, text: str, colour: str) -> str:
-        """The text in red, green, yellow, dim or bold where standard output is a terminal that takes colours."""
+        """Return the text in red, green, yellow, dim or bold, if standard output is a terminal with colours."""
 
     def preview_text(self, preview: Preview) -> str:
-        """What a dry run foresees, for a person."""
+        """Return the calls and costs that a dry run expects, as text for the user."""
 
     def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
-        """Print an evaluation's findings and its error to standard error; returns the exit code that they stand for."""
+        """Print the findings and the error of an evaluation to standard error; return the exit code."""
 
 
 class Command(Protocol):
-    """One command. Results go to standard output, everything else to standard error."""
+    """A subcommand. Results go to standard output, everything else to standard error."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add flags and arguments.
 
-        A command of several actions adds them with `parser.add_subparsers(dest="action")`, so that a mistaken flag is
-        met with the nearest one of its action.
+        A command with several actions adds them with `parser.add_subparsers(dest="action")`, so that the suggestion for
+        a mistyped flag comes from the flags of that action.
         """
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do it; returns the exit code: 0 fine, 1 an error, 3 a gate failed, or what `Toolkit.tell` gives.
+        """Run the command and return the exit code: 0 success, 1 error, 3 failed gate, or that of `Toolkit.tell`.
 
         Raises:
-            EvalsiError: it is printed with its hint, and becomes exit code 1, or 2 for a `UsageError`.
+            EvalsiError: printed with its hint; the exit code is 1, or 2 for a `UsageError`.
         """

@@ -1,7 +1,4 @@
-"""The kernel's exception tree: sentences with a hint, each with a dotted code from the protocol's registry.
-
-It must not know how an error is shown; the CLI maps the tree to exit codes in one place.
-"""
+"""The kernel's exceptions: a message, a hint, and a dotted code from the protocol's registry."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from evalsi_protocol.errors import ErrorSource, Retry, WireError
 
 
 class EvalsiError(Exception):
-    """Something that a person can act on: `message` says what was wrong with which value, `hint` what to do."""
+    """An error that the user can act on: `message` says what is wrong with which value, `hint` what to do."""
 
     code = "kernel.internal"
     source: ErrorSource = "kernel"
@@ -29,19 +26,19 @@ class EvalsiError(Exception):
         return f"{self.message} {self.hint}".strip()
 
     def to_wire(self) -> WireError:
-        """The same error as the protocol carries it."""
+        """Return the error as the protocol encodes it."""
         return WireError(self.code, self.message, self.hint, self.source, self.retry)
 
 
 class UsageError(EvalsiError):
-    """The words of a command, or the arguments of a call, are off: nothing was started."""
+    """Invalid command-line arguments, or arguments of a call; nothing was started."""
 
     code = "config.usage"
     source: ErrorSource = "config"
 
 
 class ConfigError(EvalsiError):
-    """A file, a param or a name that a person wrote does not fit: nothing was started."""
+    """Invalid file, param or name from the user; nothing was started."""
 
     code = "config.invalid"
     source: ErrorSource = "config"
@@ -62,14 +59,14 @@ class PackEnvironmentError(EvalsiError):
 
 
 class PackError(EvalsiError):
-    """A pack broke the protocol, crashed at start, or says other than its manifest."""
+    """A pack violated the protocol, crashed at its start, or contradicts its manifest."""
 
     code = "pack.failed"
     source: ErrorSource = "pack"
 
 
 class OutputError(EvalsiError):
-    """The results cannot be written where the user wants them."""
+    """The results cannot be written to the requested place."""
 
     code = "output.unwritable"
     source: ErrorSource = "environment"

@@ -1,6 +1,6 @@
-"""What a host extension can implement: pluggy's specifications, the whole contract between kernel and extensions.
+"""The hook specifications of host extensions (pluggy): the whole contract between the kernel and extensions.
 
-It must not know any extension. docs/reference/hooks.md is written from here by tests/kernel/hooks_page.py.
+docs/reference/hooks.md is generated from the docstrings of this module.
 """
 
 from __future__ import annotations
@@ -40,82 +40,84 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec(firstresult=True)
 def evalsi_open_source(uri: str, folder: Path | None) -> Source | None:
-    """Open the data that `--data` names, without reading any of it yet.
+    """Open the data that `--data` names, without reading it yet.
 
-    Asked of the extension whose `extension.toml` provides the scheme (`schemes`), the longest fitting end of the file's
-    name (`suffixes`) or standard input (`stdin = true`).
+    Called on the extension whose `extension.toml` provides the URI's scheme (`schemes`), the longest matching suffix of
+    the file name (`suffixes`), or standard input (`stdin = true`).
 
     Args:
-        uri: as the user wrote it: a path, `scheme://…`, or `-` for standard input.
-        folder: where a relative path in it begins; None for the working folder.
+        uri: the value of `--data`: a path, `scheme://…`, or `-` for standard input.
+        folder: base folder of relative paths in it; None means the working folder.
 
     Returns:
-        The source of rows, or None where the extension cannot open this after all.
+        The source of rows, or None if the extension cannot open the data.
 
     Raises:
-        DatasetError: the data cannot be opened; the message says why, the correct what to do.
+        DatasetError: the data cannot be opened.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_interval_method(name: str) -> IntervalMethod | None:
-    """Give the method that makes confidence intervals under `--ci NAME`.
+    """Return the method that computes confidence intervals for `--ci NAME`.
 
-    Asked of the extension whose `extension.toml` provides the name (`intervals`).
+    Called on the extension whose `extension.toml` provides the name (`intervals`).
 
     Args:
-        name: as the user wrote it, such as `bootstrap`.
+        name: the value of `--ci`, such as `bootstrap`.
 
     Returns:
-        The method, or None where the name is another's.
+        The method, or None if the extension does not provide it.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_connector(settings: ConnectorSettings) -> Connector | None:
-    """Make the connector to a model, without calling it yet. Called within the event loop that will use it.
+    """Create the connector to a model, without calling the model.
 
-    Asked of the extension whose `extension.toml` provides the provider's name (`connectors`).
+    Called on the extension whose `extension.toml` provides the provider's name (`connectors`), within the event loop
+    that uses the connector.
 
     Args:
-        settings: what the user says of the model; `settings.provider` is the name.
+        settings: the user's settings of the model; `settings.provider` is the name.
 
     Returns:
-        The connector, or None where the provider is another's.
+        The connector, or None if the extension does not provide it.
 
     Raises:
-        ConfigError: it cannot be made: a key is missing (`config.no_key`, naming the variable), or the address is none.
+        ConfigError: the settings are invalid, such as a missing key (`config.no_key`, which names the variable) or a
+            malformed URL.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_prices(provider: str) -> Path | None:
-    """Name the file of prices that goes with a connector: TOML, in USD per million tokens.
+    """Return the price file of a connector: TOML, in USD per million tokens.
 
-    Asked of the extension whose `extension.toml` provides the provider's name (`connectors`). What a user gives with
-    `--judge-prices` goes before it; a model that is in neither costs "unknown".
+    Called on the extension whose `extension.toml` provides the provider's name (`connectors`). A file that the user
+    passes with `--judge-prices` overrides it. The cost of a model in neither file is unknown.
 
     Args:
-        provider: the connector's name, such as `anthropic`.
+        provider: name of the connector, such as `anthropic`.
 
     Returns:
-        The path of a file that the extension ships, or None where it knows no prices.
+        Path of a file that the extension ships, or None if it has no prices.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_judge_cache(on_note: Callable[[str], None], may_write: bool) -> JudgeCache | None:
-    """Give what keeps the replies of models from one run to the next.
+    """Return the cache that keeps model replies between runs.
 
-    Asked of the extension whose `extension.toml` says `judge_cache = true`, within the event loop that will use it,
-    unless `--no-cache` is given. Without one a run with a judge goes on, and says that each call is made and paid.
+    Called on the extension whose `extension.toml` sets `judge_cache = true`, within the event loop that uses the cache,
+    unless `--no-cache` is given. Without such an extension a run with a judge notes that every call is made and billed.
 
     Args:
-        on_note: is told, in the loop's thread, each sentence that the user should know.
-        may_write: whether it may be made or changed; a dry run only looks at what is kept.
+        on_note: receives messages for the user; call it in the loop's thread.
+        may_write: whether the cache may be created or changed; a dry run only reads it.
 
     Returns:
-        The cache, which opens what it needs when it is first used, or None where there can be none after all.
+        The cache, which opens its files on first use, or None if there is none.
     """
 
 
@@ -126,184 +128,184 @@ def evalsi_batches(
     kept: KeptReplies | None,
     on_note: Callable[[str], None],
 ) -> Batches | None:
-    """Give what has the questions to a model answered in batches, under `--judge-batch`.
+    """Return the batch handler of a model, used with `--judge-batch`.
 
-    Asked of the extension whose `extension.toml` says `batches = true`, within the event loop that will use it, once
-    for each model that judges.
+    Called on the extension whose `extension.toml` sets `batches = true`, within the event loop that uses the handler,
+    once for each judge model.
 
     Args:
-        identity: of the model, as its connector gives it.
-        connector: of the model, which hands batches in and asks after them.
-        kept: the replies that are kept of this model, which hold what another run was told meanwhile; None where none
-            are kept.
-        on_note: gets a sentence for a person, such as how far a batch is.
+        identity: identity of the model, from its connector.
+        connector: connector of the model, which submits batches and polls them.
+        kept: cached replies of the model, including those that other runs add meanwhile; None without a cache.
+        on_note: receives messages for the user, such as the progress of a batch.
 
     Returns:
-        The batches, not opened yet, or None where there can be none after all.
+        The handler, not opened yet, or None if there is none.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_read_prices(path: Path) -> PriceFile | None:
-    """Read a file of prices, a connector's own or the one that `--judge-prices` names.
+    """Read a price file: a connector's own, or the one passed with `--judge-prices`.
 
-    Asked of the extension whose `extension.toml` says `price_files = true`.
+    Called on the extension whose `extension.toml` sets `price_files = true`.
 
     Args:
-        path: of the file.
+        path: path of the file.
 
     Returns:
-        What it says, or None where it is of a form that is not known.
+        The prices, or None if the format is unknown.
 
     Raises:
-        ConfigError: it cannot be read, or something in it does not fit; the message names each line.
+        ConfigError: the file cannot be read or is invalid; the message names each line.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
-    """Give a command of the command line: `evalsi NAME`.
+    """Return a subcommand of the command line: `evalsi NAME`.
 
-    Asked of the extension whose `extension.toml` provides the name (`commands`, a table of name and the line that
+    Called on the extension whose `extension.toml` provides the name (`commands`, a table from names to the lines that
     `evalsi --help` shows).
 
     Args:
-        name: of the command.
-        toolkit: what the host's command line lends it: the flags of models, the reading of `--evaluators`, progress.
+        name: name of the command.
+        toolkit: services of the host's command line: flags for models, parsing of `--evaluators`, progress.
 
     Returns:
-        The command, or None where the name is another's.
+        The command, or None if the extension does not provide it.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_environment_builder() -> EnvironmentBuilder | None:
-    """Give what builds the environments of packs from their locks.
+    """Return the builder that creates the environments of packs from their lock files.
 
-    Asked of the extension whose `extension.toml` says `environments = true`, and only when an environment is not ready:
-    one that is there is found without it.
+    Called on the extension whose `extension.toml` sets `environments = true`, only when an environment is not ready.
+    Existing environments are found without it.
 
     Returns:
-        The builder, or None where none can be had after all.
+        The builder, or None if there is none.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_runtime(pack: PackInfo) -> Launch | None:
-    """Say how a pack comes to life whose code is no Python module: what runs it, and speaks the protocol for it.
+    """Return how to start a pack whose code is not a Python module.
 
-    Asked of the extension whose `extension.toml` provides the name (`runtimes`) that the pack's manifest gives as
-    `runtime` under `[run]`, each time such a pack is about to be used. Nothing of the pack is run by this.
+    Called on the extension whose `extension.toml` provides the name (`runtimes`) that the pack's manifest sets as
+    `runtime` under `[run]`, each time such a pack is about to be used. The hook must not run the pack.
 
     Args:
-        pack: what its manifest says; the code is the file `pack.module` in `pack.folder`.
+        pack: the pack's manifest; its code is the file `pack.module` in `pack.folder`.
 
     Returns:
-        The launch, of a process that speaks the protocol over its standard streams or of a stream to one that runs
-        already, or None where it is another's.
+        The launch of a process that speaks the protocol over its standard streams, or of a stream to one that is
+        running already; None if the extension does not provide the runtime.
 
     Raises:
-        PackError: the pack cannot be run: its file is not there, or its options do not fit.
+        PackError: the pack cannot be run: its file is missing, or its options are invalid.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch] | None:
-    """Say whether a pack that is not of this product may run, and how it is held to what it may do.
+    """Decide whether a third-party pack may run, and enforce its granted permissions.
 
-    Asked of the extension whose `extension.toml` says `admission = true`, each time a pack with a publisher's name, or
-    one that was added to a project, is about to be used; before its environment is built, and before any of its code
-    runs.
+    Called on the extension whose `extension.toml` sets `admission = true`, each time a pack with a publisher in its
+    name, or one added to a project, is about to be used. The call precedes the build of its environment and any
+    execution of its code.
 
     Args:
-        pack: what its manifest says, and where it lies.
+        pack: the pack's manifest and folder.
 
     Returns:
-        What makes of the pack's launch the one that is used: one that holds the process to what was granted, where this
-        host can, or the launch as it is. None where packs cannot be admitted at all.
+        A function from the pack's launch to the launch to use: one that enforces what was granted where the host can,
+        or the same one. None if packs cannot be admitted.
 
     Raises:
-        PackError: it is not what was added to the project.
-        ConfigError: what the project says of its packs cannot be read.
+        PackError: the pack is not the one that was added to the project.
+        ConfigError: the project's file of packs cannot be read.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_target_options(connector: str) -> type[BaseModel] | None:
-    """Give the model of a target's own keys in a spec: all but `connector` and `max_concurrency`.
+    """Return the pydantic model of a target's own keys in a spec: all but `connector` and `max_concurrency`.
 
-    Asked of the extension whose `extension.toml` provides the name (`targets`), before anything of a run is done; what
-    the model refuses is told with its place in the spec, and its JSON Schema joins that of `evalsi schema run`.
+    Called on the extension whose `extension.toml` provides the name (`targets`), before a run starts. Validation errors
+    are reported with their place in the spec, and the model's JSON Schema becomes part of `evalsi schema run`.
 
     Args:
-        connector: as the spec writes it; of the target `model` it is a model's connector, such as `anthropic`.
+        connector: the connector in the spec; for the target `model` it is the connector of a model, such as
+            `anthropic`.
 
     Returns:
-        A pydantic model that forbids other keys, or None where the target is another's.
+        A pydantic model that forbids other keys, or None if the extension does not provide the target.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_target(settings: TargetSettings, lent: Lent) -> Target | None:
-    """Make what a run asks for outputs, without asking yet. Called within the event loop that will use it.
+    """Create the target of a run, without calling it.
 
-    Asked of the extension whose `extension.toml` provides the name (`targets`).
+    Called on the extension whose `extension.toml` provides the name (`targets`), within the event loop that uses the
+    target.
 
     Args:
-        settings: what the spec says of it; the options have passed the model of `evalsi_target_options`.
-        lent: what other extensions bring: connectors to models, readers of files.
+        settings: the target in the spec; its options have passed the model of `evalsi_target_options`.
+        lent: services of other extensions: connectors to models, readers of files.
 
     Returns:
-        The target, or None where it is another's.
+        The target, or None if the extension does not provide it.
 
     Raises:
-        ConfigError: it cannot be made: a key is missing, a file or a program is not there.
+        ConfigError: the settings are invalid: a key, a file or a program is missing.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_condition_language() -> ConditionLanguage | None:
-    """Give what reads the conditions of gates and evaluators (`when`).
+    """Return the language of conditions in gates and evaluators (`when`).
 
-    Asked of the extension whose `extension.toml` says `conditions = true`, when a run has the first of them.
+    Called on the extension whose `extension.toml` sets `conditions = true`, when a run has a condition.
 
     Returns:
-        The language, or None where it cannot be had after all.
+        The language, or None if there is none.
 
     Raises:
-        ConfigError: `config.condition`; no library that reads it is installed.
+        ConfigError: `config.condition`: the library that evaluates conditions is not installed.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_read_baseline(path: Path, name: str, paired: Collection[str]) -> Baseline | None:
-    """Read a results file that a gate compares with.
+    """Read a results file that a gate uses as its baseline.
 
-    Asked of the extension whose `extension.toml` says `baselines = true`, before anything is scored.
+    Called on the extension whose `extension.toml` sets `baselines = true`, before anything is scored.
 
     Args:
-        path: of the file.
-        name: as the gate writes it, by which errors call it.
-        paired: the metrics for which the values of records are needed.
+        path: path of the file.
+        name: the path as the gate writes it, for error messages.
+        paired: the metrics whose values are needed per record.
 
     Returns:
-        What the file says, with the test for its pairs with the run that is gated; None where it is of a form that is
-        not known.
+        The content, with the test that compares its records to those of the gated run; None if the format is unknown.
 
     Raises:
-        ConfigError: `config.baseline`; it is not there, is cut off, or is no results file of a form that is known.
+        ConfigError: `config.baseline`: the file is missing, truncated, or not a results file of a known version.
     """
 
 
 @hookspec(firstresult=True)
 def evalsi_stopping_rule() -> StoppingRule | None:
-    """Give what ends a run once its gates are decided, under `stop_when_decided`.
+    """Return the rule that ends a run once its gates are decided (`stop_when_decided`).
 
-    Asked of the extension whose `extension.toml` says `early_stopping = true`, before anything of a run is done.
+    Called on the extension whose `extension.toml` sets `early_stopping = true`, before a run starts.
 
     Returns:
-        The rule, which makes of a run's gates what is fed a record at a time, or None where there can be none after
-        all.
+        The rule, which turns the gates of a run into a monitor that receives one record at a time; None if there is
+        none.
     """
 
 
@@ -311,19 +313,19 @@ def evalsi_stopping_rule() -> StoppingRule | None:
 def evalsi_trial_advice(
     ranges: Mapping[str, tuple[float, float]], instances: Sequence[Instance], trials: int, level: float
 ) -> TrialAdvice | None:
-    """Give what says how many trials a run would need, from those that it has.
+    """Return the advisor that estimates how many trials a run needs, based on those that it has.
 
-    Asked of the extension whose `extension.toml` says `trial_advice = true`, when a run with several trials is summed
-    up. Without one a run goes on, and nothing is said of it.
+    Called on the extension whose `extension.toml` sets `trial_advice = true`, when a run with several trials is
+    summarized. Without such an extension the run has no advice.
 
     Args:
-        ranges: metric → (minimum, maximum) of its values, where they are declared; of pass/fail metrics (0, 1).
+        ranges: metric → (minimum, maximum) of its values, where declared; (0, 1) for pass/fail metrics.
         instances: the evaluators of the run.
-        trials: of each record, at least 2.
+        trials: number of trials of each record, at least 2.
         level: confidence level of the run's intervals, between 0 and 1.
 
     Returns:
-        What is fed the outcomes of the run, or None where there can be none after all.
+        The advisor, which receives the outcomes of the run, or None if there is none.
     """
 
 
@@ -331,18 +333,18 @@ def evalsi_trial_advice(
 def evalsi_gate_warnings(
     gated: Sequence[Mapping[str, Any]], judge: Mapping[str, Any] | None, folder: Path
 ) -> Sequence[str] | None:
-    """Say what a gate rests on that may not bear it, such as a judge that was never held against people.
+    """Warn about weak foundations of a gate, such as a judge that was never calibrated against people.
 
-    Asked of every extension whose `extension.toml` says `gate_warnings = true`, before anything is scored or after it:
-    a warning changes no verdict.
+    Called on every extension whose `extension.toml` sets `gate_warnings = true`, before or after scoring. Warnings do
+    not change a verdict.
 
     Args:
-        gated: the evaluators whose metrics gates look at, each as the manifest of a run has it: `name`, `ref`,
-            `params`, `asks`, and `prompts` once they are known.
-        judge: the model that judges, as `judge.roles.primary` of the manifest has it: `provider`, `model`, `effort`;
-            None where none is named.
-        folder: where the spec of the run lies, beside which files about it are looked for.
+        gated: the evaluators whose metrics are gated, as in the manifest of a run: `name`, `ref`, `params`, `asks`, and
+            `prompts` once they are known.
+        judge: the judge model, as `judge.roles.primary` in the manifest: `provider`, `model`, `effort`; None without a
+            judge.
+        folder: folder of the run's spec, in which related files are looked up.
 
     Returns:
-        A sentence for each warning; none, or None, where all is well.
+        One sentence for each warning; None or an empty sequence for no warnings.
     """

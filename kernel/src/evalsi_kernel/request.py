@@ -1,7 +1,4 @@
-"""What to evaluate and how, checked as far as that costs nothing; and who listens.
-
-It must not know how it is done.
-"""
+"""The request for an evaluation, with checks that need no work, and the listener of its progress."""
 
 from __future__ import annotations
 
@@ -22,21 +19,21 @@ class Request(NamedTuple):
     """What to evaluate, and how.
 
     Args:
-        data: what `--data` names, or a source of rows at hand.
-        evaluators: what to score them with.
-        params: evaluator's name → its params, for those that do not carry their own.
+        data: the value of `--data`, or a source of rows.
+        evaluators: the evaluators to run.
+        params: evaluator name → params, for evaluators without params of their own.
         mapping: field → path, from `--map`.
-        limit: score so many records only; None scores all.
-        concurrency: records in flight at once where evaluators wait; None takes 16, as many as calls to models (at
-            least 64) where a pack asks one, or 5,000 where it asks in batches.
-        processes: of a pack that computes; None takes one a core.
-        record_timeout_s: how long a record may take an evaluator of the user's own; a pack's manifest says its own.
-        cluster_by: the metadata key that names a record's cluster.
-        confidence: level of the intervals, between 0 and 1.
+        limit: maximum number of records to score; None scores all.
+        concurrency: records in progress for evaluators that wait; None means 16, the number of concurrent model calls
+            (at least 64) for packs that call a model, or 5,000 for packs that use a batch API.
+        processes: number of processes of a pack that computes; None means one per core.
+        record_timeout_s: timeout of one record for the user's own evaluators; packs set theirs in the manifest.
+        cluster_by: metadata key of a record's cluster.
+        confidence: confidence level of the intervals, between 0 and 1.
         ci: "auto", or the name of an interval method such as "bootstrap".
-        models: the judge and other models that evaluators may ask; None where there is none.
-        output: where to write `results.json`; None writes none.
-        keep_results: keep every result and record at hand, for `Evaluation.results`.
+        models: the models that evaluators may call; None for none.
+        output: path of `results.json`; None writes none.
+        keep_results: keep every result and record in memory, for `Evaluation.results`.
     """
 
     data: str | Source
@@ -56,45 +53,49 @@ class Request(NamedTuple):
 
     @property
     def keeps_results(self) -> bool:
-        """Whether results are kept until the end, for a file or at hand."""
+        """Whether results are kept until the end, for a file or in memory."""
         return self.keep_results or self.output is not None
 
     def check(self) -> None:
-        """Refuse what cannot be, before any work; raises `UsageError`, `ConfigError` or `OutputError`."""
+        """Validate the request before any work; raise `UsageError`, `ConfigError` or `OutputError`."""
         if isinstance(self.data, str):
             check_path(self.data)
         if self.concurrency is not None and self.concurrency < 1:
-            raise UsageError(
-                f"concurrency is {self.concurrency}; at least one record must be in flight.", "Use 1 or more."
-            )
+            raise UsageError(f"concurrency is {self.concurrency}; it must be at least 1.", "Use 1 or more.")
         if self.processes is not None and self.processes < 1:
-            raise UsageError(f"processes is {self.processes}; at least one must score.", "Use 1 or more.")
+            raise UsageError(f"processes is {self.processes}; it must be at least 1.", "Use 1 or more.")
         if not 0 < self.record_timeout_s < float("inf"):
-            raise UsageError(f"record_timeout_s is {self.record_timeout_s:g}.", "Use a number above 0.")
+            raise UsageError(
+                f"record_timeout_s is {self.record_timeout_s:g}; it must be positive and finite.",
+                "Use a number above 0.",
+            )
         if self.cluster_by == "":
-            raise UsageError("cluster_by is empty.", "Name the metadata key of the clusters, or leave it out.")
+            raise UsageError("cluster_by is empty.", "Set it to the metadata key of the clusters, or drop it.")
         if self.limit is not None and self.limit < 1:
-            raise UsageError(f"limit is {self.limit}; at least one record must be scored.", "Use 1 or more.")
+            raise UsageError(f"limit is {self.limit}; it must be at least 1.", "Use 1 or more.")
         if not 0 < self.confidence < 1:
-            raise UsageError(f"confidence is {self.confidence:g}; it lies between 0 and 1.", "Use 0.95, for example.")
+            raise UsageError(
+                f"confidence is {self.confidence:g}; it must be between 0 and 1.", "Use 0.95, for example."
+            )
         if self.output is not None:
-            from evalsi_kernel.files.output_check import check_results_output  # Only who writes pays for it.
+            from evalsi_kernel.files.output_check import check_results_output  # Imported only where needed.
 
             check_results_output(self.output, *([Path(self.data)] if isinstance(self.data, str) else []))
 
 
 def _hear_nothing(_: object) -> None:
-    """What a listener does that does not listen."""
+    """Ignore a notification."""
 
 
 class Listener(NamedTuple):
-    """Who hears how an evaluation goes.
+    """Callbacks for the progress of an evaluation.
 
     Args:
-        on_note: gets a sentence for a person, such as that an environment is being built.
-        on_records: gets the number of records that every evaluator has answered for.
-        on_log: gets each line that a pack writes to stderr, as with `--verbose`; they are in a file either way.
-        on_total: gets how many records there will be, as often as that is known better; None where nothing says.
+        on_note: receives messages for the user, such as that an environment is being built.
+        on_records: receives the number of records that every evaluator has finished.
+        on_log: receives each line that a pack writes to stderr, as with `--verbose`; they are logged to a file in any
+            case.
+        on_total: receives the expected number of records whenever the estimate improves; None means unknown.
     """
 
     on_note: Callable[[str], None] = _hear_nothing
@@ -104,4 +105,4 @@ class Listener(NamedTuple):
 
 
 NOBODY = Listener()
-"""Who listens when nobody does."""
+"""A listener that ignores everything."""

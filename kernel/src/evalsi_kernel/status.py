@@ -1,7 +1,4 @@
-"""How a run ended.
-
-It must not know how it went.
-"""
+"""The final status of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from evalsi_kernel.errors import EvalsiError
 
 
 class Status(Enum):
-    """How a run ended.
+    """The final status of a run.
 
-    `complete`; `incomplete`, because a model was not asked or answered nothing; `partial`, because it was stopped; or
-    `failed`, because of an error on the way.
+    `complete`; `incomplete`, if a question was not put to its model or no question was answered; `partial`, if the run
+    was stopped; `failed`, if an error ended it.
     """
 
     COMPLETE = "complete"
@@ -25,7 +22,7 @@ class Status(Enum):
 
 
 class Ending(NamedTuple):
-    """The status of a run, and the error that ended it early."""
+    """The status of a run, and the error that ended it early, if any."""
 
     status: Status
     error: EvalsiError | None = None

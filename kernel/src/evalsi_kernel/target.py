@@ -1,7 +1,4 @@
-"""The seam to what a run asks for outputs: what a target of an extension must do, and how it fails.
-
-It must not know a protocol, a model or a prompt.
-"""
+"""Interface of targets, which produce the outputs of a run and which extensions implement."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
 
 
 class TargetSettings(NamedTuple):
-    """What a spec says of its target.
+    """The target in a spec.
 
     Args:
         connector: the kind of target, such as "http" or "openai-compatible".
-        options: its other keys, checked against the model that `evalsi_target_options` gives.
-        folder: of the spec's file; relative paths in the options start there.
-        max_in_flight: calls at once.
+        options: its other keys, validated with the model of `evalsi_target_options`.
+        folder: folder of the spec; base of relative paths in the options.
+        max_in_flight: maximum number of concurrent calls.
     """
 
     connector: str
@@ -36,11 +33,11 @@ class TargetSettings(NamedTuple):
 
 
 class Lent(NamedTuple):
-    """What a target may use of other extensions.
+    """Services of other extensions that a target may use.
 
     Args:
-        connector: makes the connector to a model; raises `ConfigError`.
-        open_source: opens a file of rows; raises `ConfigError` and `DatasetError`.
+        connector: creates the connector to a model; raises `ConfigError`.
+        open_source: opens a file of rows; raises `ConfigError` or `DatasetError`.
     """
 
     connector: Callable[[ConnectorSettings], Connector]
@@ -48,11 +45,11 @@ class Lent(NamedTuple):
 
 
 class TargetInput(NamedTuple):
-    """What a target is asked about.
+    """The input of one call.
 
     Args:
-        record: the record as it is sent to evaluators: `id`, `input`, and what else it has; no output.
-        trial: counted from 1.
+        record: the record as sent to evaluators (`id`, `input` and other fields), without an output.
+        trial: number of the trial, counted from 1.
     """
 
     record: Mapping[str, Any]
@@ -60,18 +57,18 @@ class TargetInput(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """What a target answered.
+    """The result of one call.
 
     Args:
-        output: a content: text, `{"messages": […]}` or `{"json": …}`; an empty text is an output like any other.
-        tokens: what it took; None where that is unknown, which is never 0.
-        cost_usd: what it cost where the target itself says so; None leaves it to the table of prices.
+        output: text, `{"messages": […]}` or `{"json": …}`; an empty text is a valid output.
+        tokens: tokens used; None means unknown, never 0.
+        cost_usd: cost as reported by the target; None computes it from the price table.
         model: the model that answered, as it names itself.
-        fields: other fields of the record that the target fills: `trajectory`, `context`, and `usage` where the answer
-            was made at another time than now, which is what evaluators see; what is booked is `tokens` and `cost_usd`.
-        metadata: what else is worth keeping, such as why the reply ended; it joins the record's metadata.
-        fallback: which of the target's fallbacks answered, from 1; 0 where the target itself did.
-        waited_s: how much of the call passed before the target had started, which is none of the call's time.
+        fields: other record fields that the target fills: `trajectory`, `context`, and `usage` of an answer recorded
+            earlier. Evaluators see `usage`; the ledger books `tokens` and `cost_usd`.
+        metadata: additional values to keep, such as the finish reason; merged into the record's metadata.
+        fallback: index of the fallback that answered, from 1; 0 for the target itself.
+        waited_s: time before the target had started, which does not count as latency.
     """
 
     output: Any
@@ -85,23 +82,23 @@ class Generated(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The most that one call can take, in tokens; None is unknown, and then no budget in tokens or USD can be held."""
+    """The maximum tokens of one call; None means unknown, so that a budget in tokens or USD cannot be enforced."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
 class Target(Protocol):
-    """What is evaluated. It retries nothing and keeps no pace: the run does.
+    """The system under evaluation. It must neither retry nor limit its rate: the run does.
 
-    One that has others answer where it fails has `fallbacks` too: provider and model of each, as prices know them. One
-    whose options are probably not meant as they are written may have `warnings`: sentences for a person.
+    A target with fallbacks also has `fallbacks`: the provider and model of each, as in the price table. A target may
+    have `warnings`: sentences about options that are probably a mistake.
 
     Attributes:
-        identity: what tells this target from another, options that change its answers included; it enters results and
-            decides whether a run may go on, so it holds no secret.
-        model: the name under which prices know it; "" where no price applies.
-        provider: the connector under which prices know it.
+        identity: what distinguishes the target from others, including options that change its answers. It is stored in
+            results and decides whether a run may be resumed, so it must not hold secrets.
+        model: name of the model in the price table; "" where no price applies.
+        provider: name of the provider in the price table.
     """
 
     identity: Mapping[str, Any]
@@ -109,26 +106,26 @@ class Target(Protocol):
     provider: str
 
     def bounds(self, given: TargetInput) -> Bounds:
-        """The most that this call can take."""
+        """Return the maximum tokens of this call."""
 
     async def generate(self, given: TargetInput) -> Generated:
         """Make one call.
 
         Raises:
-            ProviderError: it brought no output; its `retry`, `retry_after_s` and `is_final` say what to do.
+            ProviderError: there is no output; `retry`, `retry_after_s` and `is_final` say how to continue.
         """
 
     async def close(self) -> None:
-        """Let go of connections and processes."""
+        """Close connections and processes."""
 
 
 def warnings_of(target: Target) -> Sequence[str]:
-    """What a person should know of a target's options before it is asked; most have nothing to say."""
+    """Return warnings about a target's options, to show before it is called."""
     warnings: Sequence[str] = getattr(target, "warnings", ())
     return warnings
 
 
 def fallbacks_of(target: Target) -> Sequence[tuple[str, str]]:
-    """Provider and model of each that may answer in a target's place; most have none."""
+    """Return the provider and model of each fallback of a target."""
     fallbacks: Sequence[tuple[str, str]] = getattr(target, "fallbacks", ())
     return fallbacks

@@ -51,14 +51,14 @@ def test_kinds_of_a_newer_kernel_are_kept(site: Site, cache: Path) -> None:
 @pytest.mark.parametrize(
     ("toml", "told"),
     [
-        ("extension = 2\n", "extension is 2, and this version of Evals.si knows 1 only. Upgrade Evals.si."),
+        ("extension = 2\n", "extension is 2, but this version of Evals.si only supports 1. Upgrade Evals.si."),
         ('extension = 1\nname = "x"\n', "module is missing"),
         ('extension = 1\nnam = "x"\n', 'nam is not a key there. Did you mean "name"?'),
         ("[provides", "is not TOML"),
         ('[provides]\nschemes = "lake"\n', "provides.schemes must be a list"),
         ("[provides]\nschemes = [1]\n", "provides.schemes[0] must be text"),
-        ('[provides]\nsuffixes = ["lake"]\n', "Begin with a dot"),
-        ('[provides]\nsuffixes = [".LAKE"]\n', "use small letters"),
+        ('[provides]\nsuffixes = ["lake"]\n', "Use a dot"),
+        ('[provides]\nsuffixes = [".LAKE"]\n', "lower-case letters"),
         ('[provides]\nstdin = "yes"\n', "provides.stdin must be true or false"),
         ('[provides]\ncommands = ["dredge"]\n', "provides.commands must be"),
         ('[provides.commands]\ndredge = ""\n', "provides.commands.dredge"),
@@ -71,7 +71,7 @@ def test_an_extension_whose_file_is_broken_is_left_out_and_told(site: Site, cach
     extensions = load_extensions(cache)
     assert only(extensions).name == "good"
     (warning,) = extensions.warnings
-    assert warning.startswith("The extension bad of acme-bad is left out.")
+    assert warning.startswith("The extension bad of acme-bad is ignored.")
     assert told in warning
 
 

@@ -75,10 +75,10 @@ def test_an_extension_that_cannot_be_imported_is_told_with_its_distribution_and_
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("@hookimpl\ndef evalsi_open_sauce(uri): ...", 'no such hook. Did you mean "evalsi_open_source"?'),
-        ("def evalsi_open_source(uri): ...", "without marking it. Put @hookimpl above it."),
-        ("@hookimpl\ndef evalsi_open_source(url): ...", "does not fit"),
-        ('@hookimpl(specname="evalsi_nothing")\ndef open(uri): ...', "does not fit"),
+        ("@hookimpl\ndef evalsi_open_sauce(uri): ...", 'not a hook. Did you mean "evalsi_open_source"?'),
+        ("def evalsi_open_source(uri): ...", "without @hookimpl. Decorate it with @hookimpl."),
+        ("@hookimpl\ndef evalsi_open_source(url): ...", "is incompatible"),
+        ('@hookimpl(specname="evalsi_nothing")\ndef open(uri): ...', "is incompatible"),
     ],
 )
 def test_a_hook_that_would_be_passed_over_in_silence_is_an_error(site: Site, cache: Path, code: str, told: str) -> None:
@@ -111,9 +111,9 @@ def test_the_longest_end_of_a_name_that_is_provided_wins(site: Site, cache: Path
 
 def test_an_unknown_scheme_is_answered_with_those_there_are(site: Site, cache: Path) -> None:
     site.install("lake")
-    with pytest.raises(ConfigError, match='No installed reader knows addresses that begin with "lak://"') as caught:
+    with pytest.raises(ConfigError, match='Unrecognized URI scheme: "lak://"') as caught:
         open_source("lak://x", load_extensions(cache))
-    assert caught.value.hint == 'Did you mean "lake"? There are: lake.'
+    assert caught.value.hint == 'Did you mean "lake"? Known names: lake.'
 
 
 def test_a_scheme_of_a_known_extension_is_answered_with_what_to_install(site: Site, cache: Path) -> None:
@@ -131,14 +131,15 @@ def test_what_is_left_out_is_told_before_what_could_be_installed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"), [("x.jsonl", 'knows files that end in ".jsonl"'), ("-", "takes standard input")]
+    ("uri", "told"),
+    [("x.jsonl", 'Unrecognized file extension: ".jsonl".'), ("-", "No installed extension reads standard input.")],
 )
 def test_without_any_reader_the_hint_says_what_brings_one(tmp_path: Path, uri: str, told: str) -> None:
     path = tmp_path / uri
     path.write_text("{}")
     with pytest.raises(ConfigError) as caught:
         open_source(uri if uri == "-" else str(path), Extensions())
-    assert caught.value.message == f"No installed reader {told}."
+    assert caught.value.message == told
     assert "pip install 'evalsi-datasets'" in caught.value.hint
 
 
@@ -149,8 +150,10 @@ def test_a_file_of_an_unknown_kind_is_answered_with_the_kinds_there_are(
     (tmp_path / "x.xyz").write_text("")
     with pytest.raises(ConfigError) as caught:
         open_source(str(tmp_path / "x.xyz"), load_extensions(cache))
-    assert caught.value.message == 'No installed reader knows files that end in ".xyz".'
-    assert caught.value.hint == "Convert it, or rename it to what it holds: .lake, also with .gz behind it."
+    assert caught.value.message == 'Unrecognized file extension: ".xyz".'
+    assert (
+        caught.value.hint == "Convert the file, or rename it to a known extension: .lake, optionally followed by .gz."
+    )
 
 
 def test_a_file_that_is_not_there_is_not_a_question_of_its_kind(tmp_path: Path) -> None:
@@ -160,7 +163,7 @@ def test_a_file_that_is_not_there_is_not_a_question_of_its_kind(tmp_path: Path) 
 
 def test_a_reader_that_declines_what_it_provides_is_named(site: Site, cache: Path) -> None:
     site.install("lake")
-    with pytest.raises(ConfigError, match=r'acme-lake 1\.2 says that it provides "lake"') as caught:
+    with pytest.raises(ConfigError, match=r'acme-lake 1\.2 declares "lake"') as caught:
         open_source("lake://declined", load_extensions(cache))
     assert caught.value.code == "config.extension"
 
@@ -172,14 +175,12 @@ def test_an_interval_method_that_is_declared_and_not_given_is_told_with_its_dist
     site: Site, cache: Path
 ) -> None:
     site.install("lake", provides='intervals = ["lake"]\n')
-    with pytest.raises(
-        ConfigError, match=r"acme-lake 1\.2 says that it provides .* evalsi_interval_method returned nothing"
-    ):
+    with pytest.raises(ConfigError, match=r"acme-lake 1\.2 declares .* evalsi_interval_method returned None"):
         interval_method("lake", load_extensions(cache))
 
 
 def test_an_unknown_interval_method_is_answered_with_what_to_install() -> None:
-    with pytest.raises(ConfigError, match='There is no interval method "bootstrap"') as caught:
+    with pytest.raises(ConfigError, match='Unknown interval method "bootstrap"') as caught:
         interval_method("bootstrap", Extensions())
     assert "pip install 'evalsi-bootstrap'" in caught.value.hint
 
@@ -188,7 +189,7 @@ def test_an_unknown_interval_method_is_answered_with_the_nearest() -> None:
     info = ExtensionInfo("b", "b", "B.", "acme-b", "1", "/b/extension.toml", {"intervals": ["bootstrap"]})
     with pytest.raises(ConfigError) as caught:
         interval_method("bootstrp", Extensions([info, info._replace(provides={}, manifest="/c")]))
-    assert caught.value.hint == 'Did you mean "bootstrap"? There are: bootstrap.'
+    assert caught.value.hint == 'Did you mean "bootstrap"? Known names: bootstrap.'
 
 
 # -- commands ------------------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ def test_commands_are_known_with_their_lines_before_any_is_imported(site: Site, 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("silt", 'acme-lake 1.2 says that it provides "silt" (commands), and its evalsi_command returned nothing.'),
-        ("dregde", 'There is no command "dregde". Did you mean "dredge"? There are: dredge, silt.'),
+        ("silt", 'acme-lake 1.2 declares "silt" (commands), but its hook evalsi_command returned None.'),
+        ("dregde", 'Unknown command "dregde". Did you mean "dredge"? Known names: dredge, silt.'),
     ],
 )
 def test_a_command_that_is_not_given_is_told(site: Site, cache: Path, name: str, told: str) -> None:

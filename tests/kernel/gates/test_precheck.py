@@ -155,7 +155,7 @@ def test_without_anything_that_reads_baselines_the_gate_says_what_to_install(tmp
 
     error = refusal(compare, compare, folder=tmp_path, baseline=partial(read_baseline, Extensions()))
 
-    assert error.message == "gates: spec.gates[0].baseline cannot be used: Baselines cannot be read here."
+    assert error.message == "gates: spec.gates[0].baseline cannot be used: No installed extension reads baselines."
     assert error.hint == "Install it: pip install 'evalsi-comparison'"
 
 

@@ -37,7 +37,7 @@ def test_a_pack_of_a_plain_name_asks_nobody(tmp_path: Path) -> None:
 def test_a_publishers_pack_and_any_of_a_project_is_not_launched_where_nothing_admits_it(
     folder: str, name: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match="Packs of others cannot be admitted here") as refused:
+    with pytest.raises(ConfigError, match="No installed extension admits third-party packs") as refused:
         launch_pack(pack_in(tmp_path / folder, name), None)
     assert refused.value.code == "config.no_extension"
     assert "evalsi-provisioning" in refused.value.hint

@@ -1,7 +1,4 @@
-"""What the kernel asks of extensions: a function for each hook, which finds who provides it and takes no for no answer.
-
-It must not know any extension, nor what a hook does with what it is given.
-"""
+"""Call the hooks of extensions: one typed function per hook, which finds the extension that provides a name."""
 
 from __future__ import annotations
 
@@ -37,27 +34,27 @@ if TYPE_CHECKING:
     from evalsi_kernel.target import Lent, Target, TargetSettings
 
 MODEL_TARGET = "model"
-"""The target that asks a model through any connector."""
+"""Name of the target that calls a model through any connector."""
 
 
 def open_source(uri: str, extensions: Extensions, folder: Path | None = None) -> Source:
-    """Open data by its scheme (`x://`), as standard input (`-`), or by the longest known end of the file's name.
+    """Open data by its scheme (`x://`), as standard input (`-`), or by the longest known suffix of its name.
 
-    A relative path in it begins at the folder, which is the working one unless given.
+    Relative paths in it start at `folder`; None means the working folder.
 
     Raises:
-        ConfigError: `config.no_extension`; nothing reads such data. Also as `Extensions.load` raises.
-        DatasetError: the reader cannot open it.
+        ConfigError: `config.no_extension`: no extension reads such data. Also as `Extensions.load`.
+        DatasetError: the data cannot be opened.
     """
     kind, name = _reader_of(uri, extensions)
     return cast("Source", _asked(extensions, kind, name, "evalsi_open_source", uri=uri, folder=folder))
 
 
 def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
-    """The method that makes intervals under a name of `--ci`.
+    """Return the interval method of a `--ci` name.
 
     Raises:
-        ConfigError: `config.no_extension`; there is none of that name. Also as `Extensions.load` raises.
+        ConfigError: `config.no_extension`: there is no such method. Also as `Extensions.load`.
     """
     return cast("IntervalMethod", _asked(extensions, "intervals", name, "evalsi_interval_method", name=name))
 
@@ -65,26 +62,26 @@ def interval_method(name: str, extensions: Extensions) -> IntervalMethod:
 def gate_warnings(
     gated: Sequence[Mapping[str, Any]], judge: Mapping[str, Any] | None, folder: Path, extensions: Extensions
 ) -> list[str]:
-    """What all extensions say of what gates rest on, as `hooks.evalsi_gate_warnings`; raises as `Extensions.load`."""
+    """Return the gate warnings of all extensions; see `hooks.evalsi_gate_warnings`. Raise as `Extensions.load`."""
     asked = [extensions.load(info).hook for info in extensions.infos if info.names("gate_warnings")]
     told = [hook.evalsi_gate_warnings(gated=gated, judge=judge, folder=folder) for hook in asked]
     return [warning for of_extension in told for warnings in of_extension for warning in warnings]
 
 
 def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
-    """The connector to a model; within the event loop that will use it.
+    """Return the connector to a model; call it within the event loop that uses the connector.
 
     Raises:
-        ConfigError: no extension provides it, or it cannot be made. Also as `Extensions.load` raises.
+        ConfigError: no extension provides it, or its settings are invalid. Also as `Extensions.load`.
     """
     return cast("Connector", _asked(extensions, "connectors", settings.provider, "evalsi_connector", settings=settings))
 
 
 def target_kind(name: str, extensions: Extensions) -> str:
-    """Under which name of `targets` a spec's connector is found: its own, or "model" where it is a model's connector.
+    """Return the name in `targets` of a spec's connector: its own, or "model" for a model's connector.
 
     Raises:
-        ConfigError: `config.no_extension`; it is neither.
+        ConfigError: `config.no_extension`: it is neither.
     """
     targets, models = extensions.names("targets"), extensions.names("connectors")
     if name in targets or (name not in models and not targets):
@@ -92,28 +89,28 @@ def target_kind(name: str, extensions: Extensions) -> str:
     if name in models:
         return MODEL_TARGET
     known = [*(kind for kind in targets if kind != MODEL_TARGET), *models]
-    raise ConfigError(f"There is no target {name!r}.", choose(name, known), code="config.no_extension")
+    raise ConfigError(f"Unknown target {name!r}.", choose(name, known), code="config.no_extension")
 
 
 def target_options(name: str, extensions: Extensions) -> type[BaseModel]:
-    """The model of a target's own keys. Raises as `target_kind` and `connector` do."""
+    """Return the pydantic model of a target's own keys. Raise as `target_kind` and `connector`."""
     kind = target_kind(name, extensions)
     return cast("type[BaseModel]", _asked(extensions, "targets", kind, "evalsi_target_options", connector=name))
 
 
 def open_target(settings: TargetSettings, lent: Lent, extensions: Extensions) -> Target:
-    """What a run asks for outputs; within the event loop that will use it. Raises as `connector` does."""
+    """Return the target of a run; call it within the event loop that uses it. Raise as `connector`."""
     kind = target_kind(settings.connector, extensions)
     return cast("Target", _asked(extensions, "targets", kind, "evalsi_target", settings=settings, lent=lent))
 
 
 def command(name: str, toolkit: Toolkit, extensions: Extensions) -> Command:
-    """The command of a name; `toolkit` is what it is lent. Raises as `connector` does."""
+    """Return the command of a name. Raise as `connector`."""
     return cast("Command", _asked(extensions, "commands", name, "evalsi_command", name=name, toolkit=toolkit))
 
 
 def judge_cache(on_note: Callable[[str], None], extensions: Extensions, *, may_write: bool) -> JudgeCache:
-    """The cache of replies. Raises as `connector` does."""
+    """Return the reply cache. Raise as `connector`."""
     given = {"on_note": on_note, "may_write": may_write}
     return cast("JudgeCache", _asked(extensions, "judge_cache", ONLY_ONE, "evalsi_judge_cache", **given))
 
@@ -125,56 +122,56 @@ def batches_of(
     on_note: Callable[[str], None],
     extensions: Extensions,
 ) -> Batches:
-    """The batches of a model, which are not opened yet. Raises as `connector` does."""
+    """Return the batch handler of a model, not opened yet. Raise as `connector`."""
     given = {"identity": identity, "connector": connector, "kept": kept, "on_note": on_note}
     return cast("Batches", _asked(extensions, "batches", ONLY_ONE, "evalsi_batches", **given))
 
 
 def environment_builder(extensions: Extensions) -> EnvironmentBuilder:
-    """What builds the environments of packs. Raises as `connector` does."""
+    """Return the builder of pack environments. Raise as `connector`."""
     return cast("EnvironmentBuilder", _asked(extensions, "environments", ONLY_ONE, "evalsi_environment_builder"))
 
 
 def runtime_launch(pack: PackInfo, extensions: Extensions) -> Launch:
-    """How a pack comes to life that is no Python code. Raises as `connector` does."""
+    """Return how to start a pack that is not Python code. Raise as `connector`."""
     return cast("Launch", _asked(extensions, "runtimes", pack.runtime, "evalsi_runtime", pack=pack))
 
 
 def admission(pack: PackInfo, extensions: Extensions) -> Callable[[Launch], Launch]:
-    """What holds a third party's pack to what it may do. Raises as `connector` does, and where it is not admitted."""
+    """Return the function that restricts the launch of a third-party pack. Raise as `connector`, or if not admitted."""
     return cast("Callable[[Launch], Launch]", _asked(extensions, "admission", ONLY_ONE, "evalsi_admission", pack=pack))
 
 
 def condition_language(extensions: Extensions) -> ConditionLanguage:
-    """What reads the conditions of gates and evaluators. Raises as `connector` does."""
+    """Return the language of conditions in gates and evaluators. Raise as `connector`."""
     return cast("ConditionLanguage", _asked(extensions, "conditions", ONLY_ONE, "evalsi_condition_language"))
 
 
 def read_baseline(extensions: Extensions, path: Path, name: str, paired: Collection[str]) -> Baseline:
-    """A results file that a gate compares with. Raises as `connector` does, and where it cannot be used."""
+    """Return a results file that a gate compares with. Raise as `connector`, or if it is invalid."""
     hook = "evalsi_read_baseline"
     return cast("Baseline", _asked(extensions, "baselines", ONLY_ONE, hook, path=path, name=name, paired=paired))
 
 
 def stopping_rule(extensions: Extensions) -> StoppingRule:
-    """What ends a run once its gates are decided. Raises as `connector` does."""
+    """Return the rule that ends a run once its gates are decided. Raise as `connector`."""
     return cast("StoppingRule", _asked(extensions, "early_stopping", ONLY_ONE, "evalsi_stopping_rule"))
 
 
 def trial_advice(extensions: Extensions, trials: int, **about: Any) -> TrialAdvice | None:
-    """What says how many trials a run would need; None where it has one, or nothing here does."""
+    """Return the advisor on the number of trials; None with a single trial or without such an extension."""
     info = extensions.provider("trial_advice", ONLY_ONE) if trials > 1 else None
     return info and cast("TrialAdvice", extensions.load(info).hook.evalsi_trial_advice(trials=trials, **about))
 
 
 def price_file(provider: str, extensions: Extensions) -> Path | None:
-    """The file of prices that goes with a provider's connector; None where none is. Raises as `connector` does."""
+    """Return the path of a connector's price file; None where it has none. Raise as `connector`."""
     path: Path | None = extensions.plugin_manager_for("connectors", provider).hook.evalsi_prices(provider=provider)
     return path
 
 
 def read_prices(path: Path, extensions: Extensions) -> PriceFile:
-    """What a file of prices says. Raises as `connector` does."""
+    """Return the content of a price file. Raise as `connector`."""
     return cast("PriceFile", _asked(extensions, "price_files", ONLY_ONE, "evalsi_read_prices", path=path))
 
 
@@ -184,7 +181,7 @@ def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", uri):
         return "schemes", scheme[1].lower()
     if os.path.exists(uri) and not os.path.isfile(uri):
-        # A named pipe, /dev/stdin or <(…): a stream whose name says nothing of its format.
+        # A named pipe, /dev/stdin or <(…): a stream whose name does not show its format.
         return "stdin", ONLY_ONE
     file_name = os.path.basename(uri).lower()
     fitting = [suffix for suffix in extensions.names("suffixes") if file_name.endswith(suffix)]
@@ -195,15 +192,14 @@ def _reader_of(uri: str, extensions: Extensions) -> tuple[str, str]:
 
 
 def _asked(extensions: Extensions, kind: str, name: str, hook: str, /, **given: Any) -> Any:
-    """What a hook of the one extension that provides a name gives for it, which must not be nothing."""
+    """Call a hook of the one extension that provides a name; a result of None is an error."""
     found = getattr(extensions.plugin_manager_for(kind, name).hook, hook)(**given)
     if found is None:
         info = extensions.provider(kind, name)
         assert info is not None
         raise ConfigError(
-            f'{info.distribution} {info.version} says that it provides "{name}" ({kind}), and its {hook} returned '
-            "nothing.",
-            f"Upgrade {info.distribution}, or tell its authors.",
+            f'{info.distribution} {info.version} declares "{name}" ({kind}), but its hook {hook} returned None.',
+            f"Upgrade {info.distribution}, or report it to its authors.",
             code="config.extension",
         )
     return found

@@ -1,6 +1,6 @@
-"""Finds the extensions of the installed distributions by their entry points and reads each extension.toml.
+"""Find the installed extensions by their entry points and read each extension.toml, without importing any.
 
-It imports no extension. Only a miss of the index comes here: importlib.metadata and pydantic cost more than the rest.
+Used only when the index is out of date, because importlib.metadata and pydantic are slow to import.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _KINDS: dict[str, dict[str, Any]] = {
 
 
 class ExtensionTable(Table):
-    """The whole of an extension.toml; `provides` may hold kinds of a newer kernel."""
+    """The schema of extension.toml; `provides` may have kinds of a newer kernel."""
 
     extension: int
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", description="small letters, digits, - and _")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", description="lower-case letters, digits, - and _")]
     module: DottedName
     summary: FilledLine
     provides: dict[str, Any]
@@ -49,14 +49,14 @@ class ExtensionTable(Table):
 
 @dataclass(slots=True)
 class Discovery:
-    """What was found.
+    """The result of a discovery.
 
     Args:
-        infos: every extension that can be used, by distribution and name.
-        warnings: a sentence for each that cannot.
-        paths: the files that were read, and those that were looked for in vain.
-        is_lasting: whether all of this holds until a folder or a file changes. A package that this process cannot find
-            may be there for the next one, above all where an installation goes on meanwhile.
+        infos: every usable extension, by distribution and name.
+        warnings: one sentence for each unusable extension.
+        paths: the manifests that were read, and the paths where none was found.
+        is_lasting: whether the result is valid until a folder or a file changes. A package that cannot be found now may
+            be available to the next process, for example during an installation.
     """
 
     infos: list[ExtensionInfo] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Discovery:
 
 
 def discover_extensions() -> Discovery:
-    """Look at every extension that is installed."""
+    """Discover all installed extensions."""
     discovery = Discovery()
     for point in sorted(entry_points(group=GROUP), key=lambda one: (_distribution(one)[0], one.name)):
         paths: list[Path] = []
@@ -75,7 +75,7 @@ def discover_extensions() -> Discovery:
             discovery.paths.extend(map(str, paths))
             discovery.infos.append(_read(point, next((path for path in paths if path.is_file()), paths[0])))
         except EvalsiError as error:
-            whose = f"The extension {point.name} of {_distribution(point)[0]} is left out."
+            whose = f"The extension {point.name} of {_distribution(point)[0]} is ignored."
             discovery.warnings.append(f"{whose} {error}")
             discovery.is_lasting &= bool(paths)
     return discovery
@@ -85,23 +85,23 @@ def _read(point: EntryPoint, path: Path) -> ExtensionInfo:
     tables = read_toml(path, _error)
     number = tables.get("extension", FORMAT)
     if isinstance(number, int) and number != FORMAT:
-        hint = "Upgrade Evals.si." if number > FORMAT else f"Write extension = {FORMAT}."
-        raise _error(f"{path}: extension is {number}, and this version of Evals.si knows {FORMAT} only.", hint, [])
+        hint = "Upgrade Evals.si." if number > FORMAT else f"Set extension = {FORMAT}."
+        raise _error(f"{path}: extension is {number}, but this version of Evals.si only supports {FORMAT}.", hint, [])
     table = check_table(ExtensionTable, tables, path, _error, _provides_problems)
     name, version = _distribution(point)
     return ExtensionInfo(table.name, table.module, table.summary, name, version, str(path), table.provides)
 
 
 def _manifest_paths(point: EntryPoint) -> list[Path]:
-    """Where the extension.toml of an entry point's package may lie, found without importing the package."""
+    """Return the possible paths of an entry point's extension.toml, without importing the package."""
     top, *inner = point.module.split(".")
     try:
         spec = find_spec(top)
     except (ImportError, ValueError) as cause:
-        raise _error(f"Its package {point.module} cannot be found: {cause}.", "Install it again.", []) from cause
+        raise _error(f"Its package {point.module} cannot be found: {cause}.", "Reinstall it.", []) from cause
     folders = list((spec.submodule_search_locations if spec else None) or ())
     if not folders:
-        raise _error(f"There is no package {point.module}.", "Install it again, or tell its authors.", [])
+        raise _error(f"There is no package {point.module}.", "Reinstall it, or report it to its authors.", [])
     return [Path(folder, *inner, MANIFEST) for folder in folders]
 
 
@@ -116,7 +116,7 @@ def _provides_problems(tables: dict[str, Any]) -> Iterator[Problem]:
         if kind == "suffixes":
             for suffix in provided:
                 if not suffix.startswith(".") or suffix != suffix.lower():
-                    yield Problem(at, f'names "{suffix}"', "Begin with a dot and use small letters, such as .jsonl.")
+                    yield Problem(at, f'names "{suffix}"', "Use a dot and lower-case letters, such as .jsonl.")
 
 
 def _distribution(point: EntryPoint) -> tuple[str, str]:

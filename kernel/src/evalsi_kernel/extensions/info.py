@@ -1,7 +1,4 @@
-"""What is known of a host extension without importing it, as its static extension.toml says.
-
-It must not know how extensions are found or loaded.
-"""
+"""What is known of an extension without importing it, from its extension.toml."""
 
 from __future__ import annotations
 
@@ -9,21 +6,21 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 ONLY_ONE = "-"
-"""The name of what a kind provides with a bare `true`, such as `stdin = true`."""
+"""Name of what a kind provides with `true`, such as `stdin = true`."""
 
 
 class ExtensionInfo(NamedTuple):
-    """One extension of an installed distribution.
+    """An extension of an installed distribution.
 
     Args:
-        name: of the extension.
-        module: what is imported when one of its names is used; it holds the hooks.
-        summary: one line for a person.
-        distribution: what was installed, such as "evalsi-datasets".
-        version: of the distribution.
+        name: name of the extension.
+        module: module with the hooks, imported when one of its names is used.
+        summary: one line for the user.
+        distribution: name of the distribution, such as "evalsi-datasets".
+        version: version of the distribution.
         manifest: path of its extension.toml.
-        provides: kind → names, as a list, as the keys of a table, or `true` for the only one of a kind. Kinds that
-            this kernel does not know are kept for those who do.
+        provides: kind → a list of names, a table with the names as keys, or `true` for a kind with a single entry.
+            Unknown kinds are kept for other readers.
     """
 
     name: str
@@ -35,7 +32,7 @@ class ExtensionInfo(NamedTuple):
     provides: Mapping[str, Any]
 
     def names(self, kind: str) -> tuple[str, ...]:
-        """The names that it provides of a kind, such as `names("schemes")`."""
+        """Return the names that it provides of a kind, such as `names("schemes")`."""
         provided = self.provides.get(kind)
         if provided is True:
             return (ONLY_ONE,)

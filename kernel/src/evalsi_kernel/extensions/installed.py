@@ -1,7 +1,4 @@
-"""The installed extensions: which names they provide, from an index on disk, and their hooks, loaded on use only.
-
-It must not know any extension, nor what its hooks are asked for.
-"""
+"""The installed extensions: their names, from an index on disk, and their hooks, loaded on first use."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from evalsi_kernel.files.paths import cache_dir as default_cache_dir
 if TYPE_CHECKING:
     import pluggy
 
-# Part of the index's key; raise it whenever the index or the rules of extension.toml change.
+# Part of the index's key. Raise it when the index or the rules of extension.toml change.
 _FORMAT = 3
-# What to install for a name of Evals.si's own extensions; "" stands for every other name of the kind.
+# Distribution that provides a name; "" covers all other names of the kind.
 _BROUGHT_BY = {
     ("schemes", "hf"): "evalsi-datasets[hf]",
     ("schemes", "inspect"): "evalsi-logs",
@@ -44,33 +41,33 @@ _BROUGHT_BY = {
     ("runtimes", "wasm"): "evalsi-wasm",
     ("admission", ""): "evalsi-provisioning",
 }
-# What is missing, as a person who used a name would say it; of other kinds the name and the kind are told.
+# Messages for a missing name; other kinds have a generic one.
 _MISSING = {
-    "suffixes": 'No installed reader knows files that end in "{}".',
-    "schemes": 'No installed reader knows addresses that begin with "{}://".',
-    "stdin": "No installed reader takes standard input.",
-    "intervals": 'There is no interval method "{}".',
-    "connectors": 'There is no provider "{}" of models.',
-    "commands": 'There is no command "{}".',
-    "runtimes": 'Packs of the runtime "{}" cannot be started here.',
-    "targets": 'There is no target "{}".',
-    "conditions": "Conditions cannot be read here.",
-    "baselines": "Baselines cannot be read here.",
-    "price_files": "Prices cannot be read here.",
-    "early_stopping": "Nothing here can end a run early.",
-    "batches": "Questions cannot be asked in batches here.",
-    "environments": "Environments of packs cannot be built here.",
-    "admission": "Packs of others cannot be admitted here.",
-    "judge_cache": "Replies of models cannot be kept here.",
+    "suffixes": 'Unrecognized file extension: "{}".',
+    "schemes": 'Unrecognized URI scheme: "{}://".',
+    "stdin": "No installed extension reads standard input.",
+    "intervals": 'Unknown interval method "{}".',
+    "connectors": 'Unknown model provider "{}".',
+    "commands": 'Unknown command "{}".',
+    "runtimes": 'No installed extension runs packs of the runtime "{}".',
+    "targets": 'Unknown target "{}".',
+    "conditions": "No installed extension evaluates conditions.",
+    "baselines": "No installed extension reads baselines.",
+    "price_files": "No installed extension reads price files.",
+    "early_stopping": "No installed extension supports early stopping.",
+    "batches": "No installed extension supports batch APIs.",
+    "environments": "No installed extension builds pack environments.",
+    "admission": "No installed extension admits third-party packs.",
+    "judge_cache": "No installed extension caches model replies.",
 }
 
 
 class Extensions:
-    """The extensions at hand. It remembers which are loaded, and loads each once.
+    """The available extensions; each is loaded at most once.
 
     Args:
-        infos: what the extensions say of themselves.
-        warnings: a sentence for each that cannot be used, and about the index.
+        infos: the extensions.
+        warnings: one sentence for each unusable extension, and for problems with the index.
     """
 
     def __init__(self, infos: Iterable[ExtensionInfo] = (), warnings: Iterable[str] = ()) -> None:
@@ -79,11 +76,14 @@ class Extensions:
         self._loaded: dict[str, pluggy.PluginManager] = {}
 
     def names(self, kind: str) -> list[str]:
-        """Every name that is provided of a kind, sorted."""
+        """Return all provided names of a kind, sorted."""
         return sorted({name for info in self.infos for name in info.names(kind)})
 
     def provider(self, kind: str, name: str) -> ExtensionInfo | None:
-        """The extension that provides a name, or None; raises `config.ambiguous_extension` where more than one does."""
+        """Return the extension that provides a name, or None.
+
+        Raise `config.ambiguous_extension` where several do.
+        """
         providers = [info for info in self.infos if name in info.names(kind)]
         if len(providers) > 1:
             both = " and ".join(info.distribution for info in providers)
@@ -95,10 +95,10 @@ class Extensions:
         return providers[0] if providers else None
 
     def plugin_manager_for(self, kind: str, name: str) -> pluggy.PluginManager:
-        """The hooks of the one extension that provides a name, loaded now if need be.
+        """Return the hooks of the one extension that provides a name, loading it first if needed.
 
         Raises:
-            ConfigError: `config.no_extension`, none provides it; or as `provider` and `load` raise.
+            ConfigError: `config.no_extension`: none provides it. Also as `provider` and `load`.
         """
         if info := self.provider(kind, name):
             return self.load(info)
@@ -106,13 +106,13 @@ class Extensions:
         raise ConfigError(missing, hint_for(kind, name, self), code="config.no_extension")
 
     def load(self, info: ExtensionInfo) -> pluggy.PluginManager:
-        """Import an extension and register its hooks, with a caller of their own, so that no other one is asked.
+        """Import an extension and register its hooks in a plugin manager of its own.
 
         Raises:
-            ConfigError: `config.extension`; it cannot be imported, or implements a hook that there is not.
+            ConfigError: `config.extension`: it cannot be imported, or implements an unknown hook.
         """
         if info.manifest not in self._loaded:
-            # pluggy imports importlib.metadata, which a command that uses no extension must not pay for.
+            # Imported only where needed: pluggy imports importlib.metadata, which is slow.
             from evalsi_kernel.extensions.loading import hooks_of
 
             self._loaded[info.manifest] = hooks_of(info)
@@ -120,24 +120,24 @@ class Extensions:
 
 
 def default_extensions() -> Extensions:
-    """The extensions installed for this interpreter, with the index in the user's cache."""
+    """Return the extensions of this interpreter, with the index in the user's cache."""
     return load_extensions(default_cache_dir())
 
 
 def load_extensions(cache_dir: Path) -> Extensions:
-    """The extensions on `sys.path`, read from the index where nothing was installed, removed or edited since.
+    """Return the extensions on `sys.path`, from the index if nothing was installed, removed or edited since.
 
     Args:
-        cache_dir: where the index is kept; that it cannot be read or written is no error.
+        cache_dir: folder of the index; errors when reading or writing it are ignored.
     """
     places = _installed_places()
     key = [_FORMAT, places]
     index = cache_path(cache_dir, "extensions", os.pathsep.join(place for place, _ in places))
     kept = read_cached(index, key)
-    # An extension that is being developed is edited in place, which changes no folder of installed distributions.
+    # Editable installs change in place, without a change of any installation folder.
     if kept is not None and all(_state(path) == state for path, state in kept["read"]):
         return Extensions([ExtensionInfo(**one) for one in kept["extensions"]], kept["warnings"])
-    # importlib.metadata and pydantic cost more than all the rest of a start.
+    # Imported only where needed: importlib.metadata and pydantic are slow.
     from evalsi_kernel.extensions.discovery import discover_extensions
 
     found = discover_extensions()
@@ -151,16 +151,16 @@ def load_extensions(cache_dir: Path) -> Extensions:
 
 
 def hint_for(kind: str, name: str, extensions: Extensions) -> str:
-    """What to do where no extension provides a name: the nearest name, those there are, what to install."""
+    """Return a hint for a missing name: the nearest name, the known ones, and what to install."""
     known = extensions.names(kind)
     hints = [did_you_mean(name, known)]
     if known and kind == "suffixes":
         hints.append(_formats(known))
     elif known and known != [ONLY_ONE]:
-        hints.append(f"There are: {', '.join(known)}.")
+        hints.append(f"Known names: {', '.join(known)}.")
     brought_by = _BROUGHT_BY.get((kind, name)) or (not known and _BROUGHT_BY.get((kind, "")))
     if extensions.warnings:
-        # What is installed and left out is nearer than what could be installed.
+        # An extension that is installed but ignored is a likelier cause than a missing one.
         hints.extend(extensions.warnings)
     elif brought_by:
         hints.append(f"Install it: pip install '{brought_by}'")
@@ -170,17 +170,17 @@ def hint_for(kind: str, name: str, extensions: Extensions) -> str:
 
 
 def _formats(suffixes: list[str]) -> str:
-    """What to do with a file that nobody reads: the ends of names that are read, how files may be packed told once."""
+    """Return a hint for an unrecognized file: the known suffixes, with compressed forms named once."""
     plain = [one for one in suffixes if one.rpartition(".")[0] not in suffixes]
     packed = sorted({f".{one.rpartition('.')[2]}" for one in suffixes if one not in plain})
-    behind = f", also with {' or '.join(packed)} behind it" if packed else ""
-    return f"Convert it, or rename it to what it holds: {', '.join(plain)}{behind}."
+    behind = f", optionally followed by {' or '.join(packed)}" if packed else ""
+    return f"Convert the file, or rename it to a known extension: {', '.join(plain)}{behind}."
 
 
 def _installed_places() -> list[list[Any]]:
-    """[folder, mtime in ns] of each entry of sys.path that holds installed distributions.
+    """Return [folder, mtime in ns] of each entry of sys.path with installed distributions.
 
-    An entry that holds none, as the current folder mostly does, says nothing of what is installed, and changes often.
+    Entries without distributions, such as the working folder, are skipped because they change often.
     """
     places: list[list[Any]] = []
     for entry in dict.fromkeys(map(os.path.abspath, sys.path)):
@@ -188,13 +188,13 @@ def _installed_places() -> list[list[Any]]:
             if any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(entry)):
                 places.append([entry, os.stat(entry).st_mtime_ns])
         except OSError:
-            # A missing folder or a zip file, as sys.path may hold.
+            # A missing folder or a zip file.
             continue
     return places
 
 
 def _state(path: str) -> list[Any] | None:
-    """[mtime and ctime in ns, size in bytes], or None where there is no such file."""
+    """Return [mtime in ns, ctime in ns, size in bytes], or None where there is no such file."""
     try:
         status = os.stat(path)
     except OSError:

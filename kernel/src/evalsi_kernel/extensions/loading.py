@@ -1,7 +1,4 @@
-"""Imports one extension and registers its hooks, which must be hooks that there are.
-
-It must not know which extension is asked for what.
-"""
+"""Import an extension and register its hooks; unknown hook names are an error."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ from evalsi_kernel.extensions.info import ExtensionInfo
 
 
 def hooks_of(info: ExtensionInfo) -> pluggy.PluginManager:
-    """Import an extension and register its hooks; raises as `Extensions.load` does."""
+    """Import an extension and register its hooks; raise as `Extensions.load`."""
     whose = f"The extension {info.name} of {info.distribution} {info.version}"
     try:
         module = importlib.import_module(info.module)
     except Exception as cause:
         raise ConfigError(
             f"{whose} cannot be imported: {type(cause).__name__}: {cause}.",
-            f"Install it again with what it needs, or remove it: pip uninstall {info.distribution}",
+            f"Reinstall it with its dependencies, or remove it: pip uninstall {info.distribution}",
             code="config.extension",
         ) from cause
     manager = pluggy.PluginManager(hooks.PROJECT)
@@ -37,23 +34,23 @@ def hooks_of(info: ExtensionInfo) -> pluggy.PluginManager:
         manager.check_pending()
     except pluggy.PluginValidationError as cause:
         detail = " ".join(str(cause).split())
-        hint = f"Upgrade {info.distribution} and Evals.si to versions that fit each other."
-        raise ConfigError(f"{whose} does not fit: {detail}.", hint, code="config.extension") from cause
+        hint = f"Upgrade {info.distribution} and Evals.si to compatible versions."
+        raise ConfigError(f"{whose} is incompatible: {detail}.", hint, code="config.extension") from cause
     return manager
 
 
 def _check_names(whose: str, members: dict[str, Any], specified: Sequence[str]) -> None:
-    """Refuse what looks like a hook and is none; it would be passed over in silence."""
+    """Reject functions that look like hooks but are not, because pluggy would ignore them."""
     for name, member in members.items():
         if not name.startswith("evalsi_") or not isinstance(member, FunctionType):
             continue
         if name not in specified:
             raise ConfigError(
-                f"{whose} implements {name}, and there is no such hook.",
+                f"{whose} implements {name}, which is not a hook.",
                 f"{did_you_mean(name, specified)} The hooks are {', '.join(specified)}.".strip(),
                 code="config.extension",
             )
         if not hasattr(member, "evalsi_impl"):
             raise ConfigError(
-                f"{whose} defines {name} without marking it.", "Put @hookimpl above it.", code="config.extension"
+                f"{whose} defines {name} without @hookimpl.", "Decorate it with @hookimpl.", code="config.extension"
             )
