@@ -108,10 +108,10 @@ def test_one_pack_of_an_index_is_shown_with_its_evaluators_and_what_becomes_of_e
     assert shown.out.splitlines() == [
         "acme/style  Tone.",
         "evaluators: polite, warm",
-        f"2.0         {digest}  speaks protocol 2, and this one 1",
-        f"1.2         {digest}  taken back",
-        f"1.1         {digest}  newest",
-        f"1.0         {digest}",
+        f"2.0         {digest}  speaks protocol 2, and this one 1, unsigned",
+        f"1.2         {digest}  taken back, unsigned",
+        f"1.1         {digest}  newest, unsigned",
+        f"1.0         {digest}  unsigned",
     ]
     told = json.loads(evalsi("plugins", "show", "acme/style", "--index", index, "--format", "json").out)
     assert [one["version"] for one in told["versions"]] == ["1.0", "1.2", "1.1", "2.0"]
@@ -163,7 +163,7 @@ def test_a_file_that_is_no_index_says_what_is_wrong_and_where(content: bytes, sa
 
 
 def test_keys_that_are_not_known_are_left_alone(tmp_path: Path) -> None:
-    index = write_index(tmp_path / "index.json", listed("a/b", version("1.0", signature="…"), homepage="…"))
+    index = write_index(tmp_path / "index.json", listed("a/b", version("1.0", licence="…"), homepage="…"))
     assert read_index(str(index)).packs[0].name == "a/b"
 
 

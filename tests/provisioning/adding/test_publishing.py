@@ -27,9 +27,9 @@ def test_p11_a_published_release_is_found_and_added_by_its_name(project: Path, t
 def test_p5_a_rebuilt_archive_of_a_listed_version_is_refused(tmp_path: Path) -> None:
     index, folder = tmp_path / "index.json", write_pack(tmp_path / "style")
     archive = tmp_path / "style.zip"
-    assert publish(zip_of(folder, archive), index, None)[1]
+    assert publish(zip_of(folder, archive), index, None).is_new
     before = index.read_bytes()
-    assert not publish(archive, index, None)[1]
+    assert not publish(archive, index, None).is_changed
     write_pack(folder, body="return False")
     with pytest.raises(PackError) as refused:
         publish(zip_of(folder, archive), index, None)

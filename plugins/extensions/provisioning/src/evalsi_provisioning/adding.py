@@ -60,12 +60,14 @@ class Rules(NamedTuple):
         may_change: it may say something else of one that it names.
         may_downgrade: a version may be older than the one before.
         start: build the environment and compare what the process says with the manifest.
+        key: fingerprint of the key that must have signed the release; "" takes the one of evalsi.lock, if any.
     """
 
     may_record: bool = True
     may_change: bool = False
     may_downgrade: bool = False
     start: bool = True
+    key: str = ""
 
 
 Settle = Callable[[Proposal], None]
@@ -77,7 +79,7 @@ def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress
 
     Raises:
         PackError: `pack.source`, `.archive`, `.manifest`, `.name`, `.not_added` and `.changed` under these rules,
-            `.downgrade`, `.version`, `.permissions`, `.store`.
+            `.downgrade`, `.version`, `.permissions`, `.signature`, `.store`.
         PackEnvironmentError: its environment cannot be built.
         ConfigError: `config.evalsi_lock`.
     """
@@ -97,7 +99,13 @@ def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress
                 "Ask its publisher for the address, and attach it: evalsi plugins attach ADDRESS",
                 code="pack.source",
             )
+        if source.signature is not None:
+            from .signatures import verify  # Slow to load, and most releases are unsigned.
+
+            verify(source.signature, pack.name, pack.version, artifact.sha256)
         proposal = _proposal(pack, source, artifact, read_project_lock(project).packs.get(pack.name))
+        if source.signature is not None or rules.may_change or rules.key:
+            _check_signer(proposal, rules.key)
         _check(proposal, rules, project)
         settle(proposal)
         if rules.start:
@@ -179,14 +187,52 @@ def _proposal(pack: PackInfo, source: Source, artifact: Artifact, before: Entry 
         evaluators={one.name: one.version for one in pack.evaluators},
         granted=Granted.model_validate(asked.to_dict()),
         options=dict(source.options),
+        signer=_signer(source, artifact, before),
     )
     lines: list[str] = []
     if before is not None:
         lines = list(differences(pack, before))
         if before.artifact_sha256 != entry.artifact_sha256:
             lines.append(f"SHA-256 of the artifact: {before.artifact_sha256[:12]}… → {entry.artifact_sha256[:12]}…")
+        if before.signer != entry.signer:
+            lines.append(f"{signed_by(before.signer)} → {signed_by(entry.signer)}")
     wider = widened(Permissions() if before is None else before.permissions(), asked)
     return Proposal(pack, entry, before, tuple(lines), tuple(wider))
+
+
+def _signer(source: Source, artifact: Artifact, before: Entry | None) -> str | None:
+    """Return the fingerprint of the key that signed an artifact; the same bytes stay signed wherever they lie."""
+    if source.signature is not None:
+        return source.signature.fingerprint
+    return before.signer if before is not None and before.artifact_sha256 == artifact.sha256 else None
+
+
+def signed_by(signer: str | None) -> str:
+    """Return who signed a release, for a person."""
+    return "unsigned" if signer is None else f"signed by {signer}"
+
+
+def _check_signer(proposal: Proposal, key: str) -> None:
+    """Refuse a release that is not signed by the key that the user names, or else by the one of evalsi.lock."""
+    pack, signer, before = proposal.pack, proposal.entry.signer, proposal.before
+    pinned = key or (before and before.signer)
+    if not pinned or pinned == signer:
+        return
+    whose = "--key names" if key else f"{NAME} has for it"
+    hint = (
+        "Compare it with the fingerprint that its publisher gives."
+        if key
+        else (
+            "Ask its publisher. If that key is meant, run `evalsi plugins update` with --key FINGERPRINT."
+            if signer
+            else "Ask its publisher for a signed one. If you trust this one, remove the pack and add it again."
+        )
+    )
+    raise PackError(
+        f"{pack.name} {pack.version} is {signed_by(signer)}, and the key that {whose} is {pinned}.",
+        hint,
+        code="pack.signature",
+    )
 
 
 def _check(proposal: Proposal, rules: Rules, project: Path) -> None:

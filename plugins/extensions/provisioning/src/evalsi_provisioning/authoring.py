@@ -1,4 +1,4 @@
-"""The actions of `evalsi plugins` for those who write packs: `new`, `check` and `publish`.
+"""The actions of `evalsi plugins` for those who write packs: `new`, `check`, `keygen` and `publish`.
 
 A table of what each adds and does; the kit is loaded only when it is asked for.
 """
@@ -34,6 +34,9 @@ def configure(add: Add) -> None:
     publish.add_argument("archive", type=Path, metavar="ARCHIVE", help="the wheel, or an archive of the pack's folder")
     publish.add_argument("--index", required=True, metavar="FILE", help="the index; made where it is not there")
     publish.add_argument("--url", metavar="URL", help="address of the archive; by default its path from the index")
+    publish.add_argument("--sign", type=Path, metavar="KEYFILE", help="sign the release with this private key")
+    keygen = add("keygen", "make a private key to sign releases with, and print its fingerprint")
+    keygen.add_argument("file", type=Path, metavar="FILE", help="file to write the key to; must not exist")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how to print the report")
 
 
@@ -58,8 +61,16 @@ def run_publish(options: argparse.Namespace, toolkit: Toolkit) -> int:
     return run(options, toolkit)
 
 
+def run_keygen(options: argparse.Namespace, toolkit: Toolkit) -> int:
+    """`evalsi plugins keygen`."""
+    from .signatures import run_keygen as run
+
+    return run(options, toolkit)
+
+
 ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {
     "new": run_new,
     "check": run_check,
+    "keygen": run_keygen,
     "publish": run_publish,
 }

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, UsageError
+from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.environments import ensure_environment, pack_state
@@ -23,21 +25,28 @@ from . import authoring, service_actions
 from .on_disk import folder_of, remove, size_bytes, unwanted
 from .pack_actions import ACTIONS, configure
 from .pack_layout import check_versions
+from .project_lock import read_project_lock
 
 OK, ERROR = 0, 1
+_SHOWN_DIGITS = 16
+"""Digits of a fingerprint in a table; `--format json` has all 64."""
 
 
 class Row(NamedTuple):
-    """One pack, as `list` shows it."""
+    """One pack, as `list` shows it.
+
+    `signed_by` of a pack that this project added is the fingerprint of its publisher's key or "unsigned"; else None.
+    """
 
     pack: str
     version: str
     evaluators: int
     environment: str
     size_bytes: int | None
+    signed_by: str | None
 
 
-_HEADER = ("pack", "version", "evaluators", "environment", "size")
+_HEADER = ("pack", "version", "evaluators", "environment", "size", "signed by")
 
 
 class Plugins:
@@ -79,11 +88,14 @@ class Plugins:
 
     def _list(self, form: str) -> int:
         catalog = default_catalog()
-        rows = [_row(pack) for pack in catalog.packs]
+        signers = _signers()
+        rows = [_row(pack, signers) for pack in catalog.packs]
         if form == "json":
             print(self._toolkit.as_json([row._asdict() for row in rows]))
             return OK
-        print(text_grid(Grid(_HEADER, [_cells(row) for row in rows], right=(2, 4))))
+        has_added = any(row.signed_by for row in rows)
+        cells = [_cells(row) if has_added else _cells(row)[:-1] for row in rows]
+        print(text_grid(Grid(_HEADER[: len(cells[0])] if cells else _HEADER, cells, right=(2, 4))))
         for sentence in (*catalog.warnings, *(broken.error() for broken in catalog.broken)):
             _note(f"note: {sentence}")
         return OK
@@ -96,16 +108,29 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _row(pack: PackInfo) -> Row:
+def _signers() -> dict[str, str]:
+    """Return the name of each pack that this project added, with the key that signed it or "unsigned"."""
+    try:
+        packs = read_project_lock(Path.cwd()).packs
+    except EvalsiError as error:
+        # A listing is what somebody looks at to find out what is wrong.
+        _note(f"note: {error}")
+        return {}
+    return {name: entry.signer or "unsigned" for name, entry in packs.items()}
+
+
+def _row(pack: PackInfo, signers: Mapping[str, str]) -> Row:
     state = pack_state(pack)
     folder = folder_of(pack)
     size = size_bytes(folder) if state == "ready" and folder is not None else None
-    return Row(pack.name, pack.version, len(pack.evaluators), state, size)
+    signer = signers.get(pack.name) if is_project_pack(pack.folder) else None
+    return Row(pack.name, pack.version, len(pack.evaluators), state, size, signer)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     size = "-" if row.size_bytes is None else _size(row.size_bytes)
-    return (row.pack, row.version, str(row.evaluators), row.environment, size)
+    signer = (row.signed_by or "-")[:_SHOWN_DIGITS]
+    return (row.pack, row.version, str(row.evaluators), row.environment, size, signer)
 
 
 def _each(names: Sequence[str], do: Any) -> int:

@@ -6,6 +6,7 @@ It asks the user what a pack may do. It must not know how a pack is fetched or l
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,9 +19,10 @@ from evalsi_kernel.errors import EvalsiError, PackError, UsageError
 from evalsi_kernel.packs.catalog import MANIFEST, Catalog, default_catalog
 from evalsi_kernel.packs.manifests import PROTOCOL, load_manifest
 from evalsi_kernel.packs.pack_info import PackInfo
+from evalsi_kernel.planning.reattaching import SERVICE
 from evalsi_kernel.results.grid import printable, printable_lines
 
-from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove
+from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove, signed_by
 from .admission import differences
 from .confinement import this_host
 from .pack_index import find_listed, index_place, matching, order_of, read_index
@@ -30,6 +32,7 @@ from .project_lock import NAME, Entry, pack_folder, read_project_lock
 
 OK, ERROR = 0, 1
 ALL = "all"
+NEW_KEY = ", a key not seen before; compare it with what its publisher says"
 ADD_ARGUMENT = "folders, archives, addresses, or names of the index; none with --locked: all of evalsi.lock"
 AddParser = Callable[[str, str], argparse.ArgumentParser]
 
@@ -57,6 +60,9 @@ def configure(add_parser: AddParser) -> None:
     for parser in (adding, installing, updating):
         parser.add_argument(
             "--index", metavar="PLACE", help="index of packs, a path or an address (EVALSI_PLUGIN_INDEX)"
+        )
+        parser.add_argument(
+            "--key", metavar="FINGERPRINT", type=_fingerprint, help="key that must have signed the releases"
         )
         add_rules(parser)
     removing = add_parser("remove", "take packs out of this project and out of evalsi.lock")
@@ -87,7 +93,7 @@ def add_one(source: Source, options: argparse.Namespace) -> int:
 def run_add(options: argparse.Namespace, _: Toolkit) -> int:
     """`evalsi plugins add`."""
     project = Path.cwd()
-    rules = Rules(may_record=not options.locked, start=not options.no_start)
+    rules = Rules(may_record=not options.locked, start=not options.no_start, key=options.key or "")
     change = Change(options.index, kinds(options.grant), rules)
     if options.locked and not options.packs:
         return _restore(project, change)
@@ -100,7 +106,9 @@ def run_update(options: argparse.Namespace, _: Toolkit) -> int:
     """`evalsi plugins update`."""
     project = Path.cwd()
     packs = read_project_lock(project).packs
-    rules = Rules(False, may_change=True, may_downgrade=options.allow_downgrade, start=not options.no_start)
+    rules = Rules(
+        False, may_change=True, may_downgrade=options.allow_downgrade, start=not options.no_start, key=options.key or ""
+    )
     change = Change(options.index, kinds(options.grant), rules)
 
     def update(word: str) -> str:
@@ -155,6 +163,7 @@ def run_show(options: argparse.Namespace, toolkit: Toolkit) -> int:
         marks = ["newest"] if one is newest else []
         marks += ["taken back"] if one.yanked else []
         marks += [f"speaks protocol {one.protocol}, and this one {PROTOCOL}"] if one.protocol != PROTOCOL else []
+        marks.append(signed_by(one.signature.fingerprint if one.signature else None))
         print(f"{one.version:<10}  sha256 {one.sha256}  {', '.join(marks)}".rstrip())
     return OK
 
@@ -206,6 +215,12 @@ def _restore(project: Path, change: Change) -> int:
 
 def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
     folder = pack_folder(project, name)
+    if change.rules.key not in ("", entry.signer):
+        raise PackError(
+            f"{NAME} has {name} {entry.version} {signed_by(entry.signer)}, and --key names {change.rules.key}.",
+            "Compare it with the fingerprint that its publisher gives.",
+            code="pack.signature",
+        )
     if (folder / MANIFEST).is_file():
         pack = load_manifest(folder / MANIFEST).to_pack(folder)
         if not list(differences(pack, entry)):
@@ -216,7 +231,7 @@ def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
 def _settle(proposal: Proposal, *, change: Change, place: str) -> None:
     """Show what a pack may do, and have it granted: by the flag, by the project's earlier word, or by a person."""
     pack = proposal.pack
-    for line in _lines(proposal, place or proposal.entry.source):
+    for line in _lines(proposal, place or proposal.entry.source, change):
         print(printable_lines(line))
     needed = needs_grant(proposal)
     missing = [kind for kind in needed if kind not in (change.grant or ())]
@@ -232,9 +247,14 @@ def _settle(proposal: Proposal, *, change: Change, place: str) -> None:
     )
 
 
-def _lines(proposal: Proposal, place: str) -> list[str]:
+def _lines(proposal: Proposal, place: str, change: Change) -> list[str]:
     pack = proposal.pack
     lines = [f"{pack.name} {pack.version} ({pack.summary})", f"  from {place}"]
+    if pack.runtime != SERVICE:
+        known = proposal.before.signer if proposal.before is not None else None
+        signer = proposal.entry.signer
+        is_new = signer not in (None, known, change.rules.key)
+        lines.append(f"  {signed_by(signer)}{NEW_KEY if is_new else ''}")
     lines += [f"  {one.name}@{one.version}  {one.summary}" for one in pack.evaluators]
     lines += [f"  changed: {line}" for line in proposal.differences]
     rows = list(shown(permissions_of(pack), pack, this_host()))
@@ -270,6 +290,13 @@ def _each(items: Any, do: Callable[[Any], str]) -> int:
     if not todo:
         print(f"{NAME} has no pack", file=sys.stderr)
     return code
+
+
+def _fingerprint(text: str) -> str:
+    """Read the fingerprint of a key."""
+    if not re.fullmatch("[0-9a-f]{64}", text.lower()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no fingerprint of a key, which has 64 hex digits")
+    return text.lower()
 
 
 def _is_terminal() -> bool:

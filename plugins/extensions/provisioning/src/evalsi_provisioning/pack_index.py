@@ -5,6 +5,8 @@ docs/reference/pack-index.md states the format, pack-index.schema.json its schem
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import tempfile
@@ -32,9 +34,27 @@ _TOLD_AT_MOST = 10
 _PUBLISHED = r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*$"
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class _Part(BaseModel):
     # Keys that are not known here are for newer readers.
     model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Signature(_Part):
+    """A publisher's signature of a release: Ed25519 over its name, version and digest."""
+
+    public_key: Annotated[
+        str, Field(pattern="^[A-Za-z0-9+/]{43}=$", description="of the publisher, 32 bytes in base64")
+    ]
+    value: Annotated[str, Field(pattern="^[A-Za-z0-9+/]{86}==$", description="the signature, 64 bytes in base64")]
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the public key, in hex: by it a person and evalsi.lock know the key."""
+        return hashlib.sha256(base64.b64decode(self.public_key)).hexdigest()
 
 
 class Release(_Part):
@@ -47,6 +67,9 @@ class Release(_Part):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="of that file, in hex")]
     protocol: Annotated[int, Field(description="the major of the protocol that it speaks")] = PROTOCOL
     yanked: Annotated[bool, Field(description="taken back: only those who name this very version get it")] = False
+    signature: Annotated[
+        Signature | None, Field(description="by its publisher; absent where it is unsigned", exclude_if=_is_none)
+    ] = None
 
 
 class Listed(_Part):

@@ -21,7 +21,7 @@ from .archives import TARS, ZIPS, is_archive
 from .attaching import ORIGIN, write_attached
 from .digests import file_sha256, pack_sha256
 from .downloads import check_url, fetch, is_git, is_url, path_of
-from .pack_index import address_of, find_release, index_place, read_index
+from .pack_index import Signature, address_of, find_release, index_place, read_index
 
 _NAME = re.compile(rf"{PACK_NAME}(?:\s*==\s*{VERSION})?")
 _PATH_STARTS = (".", "/", "~")
@@ -37,6 +37,7 @@ class Source(NamedTuple):
         name: of the pack, as an index has it; "" elsewhere.
         options: how a service is reached, as `attaching` has it.
         shown: how its user knows it, where that is not its place.
+        signature: of its publisher, as an index has it.
     """
 
     origin: str
@@ -45,6 +46,7 @@ class Source(NamedTuple):
     name: str = ""
     options: Mapping[str, str] = MappingProxyType({})
     shown: str = ""
+    signature: Signature | None = None
 
 
 class Artifact(NamedTuple):
@@ -92,7 +94,7 @@ def source_of(word: str, project: Path, index: str | None) -> Source:
     address = address_of(release, place)
     if not is_url(address):
         address = Path(os.path.relpath(os.path.abspath(address), project)).as_posix()
-    return Source("index", address, release.sha256, listed.name)
+    return Source("index", address, release.sha256, listed.name, signature=release.signature)
 
 
 def obtain(source: Source, project: Path, folder: Path) -> Artifact:

@@ -59,6 +59,7 @@ class Entry(_Part):
         evaluators: name → version.
         granted: what it may do.
         options: how a service is reached: files and names that were given beside its address.
+        signer: fingerprint of the key that signed the release; None for one that is unsigned.
     """
 
     version: Annotated[str, Field(pattern=f"^{VERSION}$")]
@@ -71,6 +72,7 @@ class Entry(_Part):
     evaluators: dict[str, str]
     granted: Granted
     options: dict[str, str] = Field(default_factory=dict, exclude_if=lambda options: not options)
+    signer: _Sha256 | None = Field(default=None, exclude_if=lambda signer: signer is None)
 
     def permissions(self) -> Permissions:
         """What was granted."""

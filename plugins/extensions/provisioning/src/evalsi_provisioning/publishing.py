@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError, PackError, UsageError
@@ -14,11 +16,13 @@ from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
 from evalsi_kernel.packs.manifests import PROTOCOL
 from evalsi_kernel.packs.pack_info import PackInfo
 
+from .adding import signed_by
 from .archives import is_archive
 from .digests import file_sha256
 from .downloads import check_url, is_url
 from .pack_index import FORMAT, Listed, PackIndex, Release, order_of, read_index
 from .pack_layout import lay_out
+from .signatures import read_key, sign
 
 WAIT_S = 30.0
 
@@ -30,26 +34,48 @@ def run_publish(options: argparse.Namespace, _: Toolkit) -> int:
         raise UsageError(
             f"{options.index} is an address, and an index is written as a file.", "Name the file; upload it afterwards."
         )
-    pack, is_new = publish(archive, Path(options.index), options.url)
-    print(f"{'listed' if is_new else 'already listed:'} {pack.name} {pack.version} in {options.index}")
+    done = publish(archive, Path(options.index), options.url, options.sign)
+    verb = "listed" if done.is_new else "signed" if done.is_changed else "already listed:"
+    print(f"{verb} {done.pack.name} {done.pack.version} in {options.index}, {signed_by(done.signer)}")
+    if done.other_signer:
+        print(
+            f"note: earlier versions are {signed_by(done.other_signer)}: whoever has one of them will refuse this one",
+            file=sys.stderr,
+        )
     return 0
 
 
-def publish(archive: Path, index: Path, url: str | None) -> tuple[PackInfo, bool]:
+class Published(NamedTuple):
+    """What was written into an index.
+
+    Args:
+        pack: what its manifest says.
+        is_new: the index did not list this release yet.
+        is_changed: the index file was written.
+        signer: fingerprint of the release's key; None where it is unsigned.
+        other_signer: fingerprint of another key that signed an earlier version; None where there is none.
+    """
+
+    pack: PackInfo
+    is_new: bool
+    is_changed: bool
+    signer: str | None
+    other_signer: str | None
+
+
+def publish(archive: Path, index: Path, url: str | None, key_file: Path | None = None) -> Published:
     """Write a release into an index file, which is made where it is not there yet.
 
     Args:
         archive: a wheel or an archive of the pack's folder. Nothing in it is run.
         index: the index file.
         url: the address of the archive; by default its path from the index's folder.
-
-    Returns:
-        What its manifest says, and whether the index did not list this release yet.
+        key_file: a private key to sign the release with; None leaves it as it is, unsigned where it is new.
 
     Raises:
         PackError: the archive is no pack that could be added; `pack.version` for a version that the index lists with
-            another file: a release does not change.
-        ConfigError: `config.index`; the index cannot be read or written.
+            another file: a release does not change; `pack.signature` for one that another key has signed.
+        ConfigError: `config.index`; the index cannot be read or written. `config.signing_key`; see `read_key`.
     """
     if not archive.is_file() or not is_archive(archive.name):
         raise PackError(
@@ -57,17 +83,27 @@ def publish(archive: Path, index: Path, url: str | None) -> tuple[PackInfo, bool
         )
     if url is not None and is_url(url):
         check_url(url)
+    key = None if key_file is None else read_key(key_file)
     with tempfile.TemporaryDirectory(prefix="evalsi-publish-") as scratch:
         pack = lay_out(archive, Path(scratch, "pack"))
     order_of(pack.version)
     place = url or Path(os.path.relpath(archive.resolve(), index.resolve().parent)).as_posix()
-    release = Release(version=pack.version, url=place, sha256=file_sha256(archive), protocol=PROTOCOL)
+    sha256 = file_sha256(archive)
+    release = Release(
+        version=pack.version,
+        url=place,
+        sha256=sha256,
+        protocol=PROTOCOL,
+        signature=None if key is None else sign(key, pack.name, pack.version, sha256),
+    )
     try:
         index.parent.mkdir(parents=True, exist_ok=True)
         with exclusive_lock(index.with_name(f".{index.name}.lock"), timeout_s=WAIT_S):
             known = read_index(str(index)) if index.exists() else PackIndex(index=FORMAT, packs=[])
-            is_new = _add(known, pack, release)
-            if is_new:
+            before = known.model_dump()
+            listed, is_new = _add(known, pack, release)
+            is_changed = known.model_dump() != before
+            if is_changed:
                 _write(index, known)
     except LockTimeout as error:
         raise ConfigError(
@@ -79,11 +115,14 @@ def publish(archive: Path, index: Path, url: str | None) -> tuple[PackInfo, bool
             "Make its folder writable, or name another file.",
             code="config.index",
         ) from error
-    return pack, is_new
+    signers = {one.version: one.signature.fingerprint for one in listed.versions if one.signature is not None}
+    signer = signers.pop(pack.version, None)
+    other = next((one for one in reversed(signers.values()) if one != signer), None)
+    return Published(pack, is_new, is_changed, signer, other if is_changed else None)
 
 
-def _add(index: PackIndex, pack: PackInfo, release: Release) -> bool:
-    """Add a release; whether the index did not have it yet."""
+def _add(index: PackIndex, pack: PackInfo, release: Release) -> tuple[Listed, bool]:
+    """Add a release; return its pack, and whether the index did not have the release yet."""
     listed = next((one for one in index.packs if one.name == pack.name), None)
     if listed is None:
         listed = Listed(name=pack.name, versions=[release])
@@ -94,7 +133,8 @@ def _add(index: PackIndex, pack: PackInfo, release: Release) -> bool:
             if order_of(one.version) != order_of(release.version):
                 continue
             if one.sha256 == release.sha256:
-                return False
+                _sign_again(one, release, pack)
+                return listed, False
             raise PackError(
                 f"The index has another file for {pack.name} {one.version}: its SHA-256 is {one.sha256[:12]}….",
                 "Raise the version in plugin.toml and pyproject.toml, and build it again.",
@@ -104,7 +144,20 @@ def _add(index: PackIndex, pack: PackInfo, release: Release) -> bool:
     newest = listed.newest() or release
     if newest is release:
         listed.summary, listed.evaluators = pack.summary, [one.name for one in pack.evaluators]
-    return True
+    return listed, True
+
+
+def _sign_again(listed: Release, release: Release, pack: PackInfo) -> None:
+    """Add a signature to a release that is listed; raises `pack.signature` where another key has signed it."""
+    if release.signature is None:
+        return
+    if listed.signature is not None and listed.signature.fingerprint != release.signature.fingerprint:
+        raise PackError(
+            f"The index has {pack.name} {pack.version} {signed_by(listed.signature.fingerprint)}, another key.",
+            "Sign it with that key, or publish a new version.",
+            code="pack.signature",
+        )
+    listed.signature = release.signature
 
 
 def _write(path: Path, index: PackIndex) -> None:
