@@ -19,6 +19,9 @@ def evaluator_of(metric: Metric) -> type:
 
     def opened(self: Any, **params: Any) -> None:
         # DeepEval takes about a second to import; whoever only asks what there is does not wait for it.
+        from evalsi_deepeval.stand_ins import put_in_place
+
+        put_in_place()
         from evalsi_deepeval.measuring import Measuring
 
         self._measuring = Measuring(metric, _filled(metric, params))

@@ -36,7 +36,7 @@ def _opening(row: Row) -> Any:
     """A constructor with the row's params; the SDK reads them from its signature."""
 
     def opening(self: RagasEvaluator, **params: Any) -> None:
-        # Two seconds and 120 MB, for which neither the greeting nor the catalog waits.
+        # A second and 120 MB, for which neither the greeting nor the catalog waits.
         from evalsi_ragas.scoring import Scorer
 
         settings = {setting.name: params.get(setting.name, setting.default) for setting in row.settings}

@@ -1,32 +1,34 @@
-"""What RAGAS brings along and no metric uses: a library that is left out, and a reporter that is switched off.
+"""Stand-ins for packages that RAGAS imports at its start and no metric uses, and a reporter that is switched off.
 
-RAGAS takes one class from `datasets` to tell a data set of the Hub from its own; `datasets` would bring pyarrow and
-pandas, 300 MB and a second of every start.
+`datasets` tells a data set of the Hub from RAGAS' own; the others are clients of models and of a tracing service. They
+would bring 300 MB and take more than half of the start.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
+from importlib import import_module
+from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-
-class Dataset:
-    """What no object here is an instance of."""
+_UNUSED = ("datasets", "langchain_openai", "langsmith", "openai", "requests")
 
 
 def put_in_place() -> None:
-    """Let `from datasets import Dataset` work where there is no such library; where there is one it is left alone."""
-    if "datasets" not in sys.modules and find_spec("datasets") is None:
-        stand_in = ModuleType("datasets", __doc__)
-        vars(stand_in)["Dataset"] = Dataset
-        sys.modules["datasets"] = stand_in
+    """Leave out what no metric uses; to be called before RAGAS is imported."""
+    is_real = "langsmith" in sys.modules
+    leave_out(*_UNUSED)
+    if not is_real:
+        # LangChain asks them for each group of calls, whether or not they are traced.
+        vars(import_module("langsmith.run_helpers"))["get_tracing_context"] = _no_tracing
+        vars(import_module("langsmith.utils"))["tracing_is_enabled"] = lambda: False
 
 
 def switch_off(analytics: ModuleType) -> None:
-    """Keep RAGAS' reporter, `ragas._analytics`, from making an id of its user in a file, and end its thread.
+    """Keep RAGAS' reporter, `ragas._analytics`, from writing an id of its user to a file, and end its thread.
 
-    It does both also where it is told not to report. Where there is no folder it takes an id from the air.
+    It does both even where reporting is off. Without a folder it makes an id for this process.
     """
     vars(analytics)["user_data_dir"] = _nowhere
     analytics._analytics_batcher.shutdown()
@@ -34,3 +36,67 @@ def switch_off(analytics: ModuleType) -> None:
 
 def _nowhere(appname: str) -> str:
     raise OSError(f"There is no folder for {appname} here.")
+
+
+def _no_tracing() -> dict[str, Any]:
+    return dict.fromkeys(("parent", "project_name", "tags", "metadata", "enabled", "client"))
+
+
+class Absent(type):
+    """The type of a class that is not loaded: it can be named, subclassed and tested against, and has no instances."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _class(name, cls.__module__)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Refuse to make an instance."""
+        raise RuntimeError(f"{cls.__module__}.{cls.__name__} is not loaded in a pack. Report this to the adapter.")
+
+
+class _Module(ModuleType):
+    """A module that has a class of any name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = _class(name, self.__name__)
+        setattr(self, name, made)
+        return made
+
+
+class _Finder:
+    """Finds packages that are not loaded, and every module in them."""
+
+    def __init__(self) -> None:
+        self.packages: set[str] = set()
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the spec of a stand-in; None leaves a module to the other finders."""
+        known = name.partition(".")[0] in self.packages
+        return ModuleSpec(name, self, is_package=True) if known else None  # type: ignore[arg-type] # It has both methods.
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Make the stand-in."""
+        return _Module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run no code."""
+
+
+_FINDER = _Finder()
+
+
+def leave_out(*packages: str) -> None:
+    """Import stand-ins for packages from now on; one that is loaded already stays as it is."""
+    _FINDER.packages.update(package for package in packages if package not in sys.modules)
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+def _class(name: str, module: str) -> Any:
+    # An except clause takes exceptions only.
+    if name.endswith(("Error", "Exception", "Timeout")):
+        return type(name, (Exception,), {"__module__": module})
+    return Absent(name, (), {"__module__": module, "__class_getitem__": classmethod(lambda cls, _: cls)})
