@@ -9,6 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from evalsi_kernel.scores.summaries import Summary
+from evalsi_runs.slice_tables import MAX_VALUES, slice_tables
+from tests.cli.running import evalsi
 from tests.providers import Provider, faults, fixed
 from tests.runs.running import executed, model_of, records, results, run, write_spec
 
@@ -187,6 +190,37 @@ def test_slices_are_summed_up_apart_and_gated_apart(tmp_path: Path, vendor: Prov
         ({"language": "pt"}, "pass"),
     ]
     assert [(one["value"], one["summaries"][0]["mean"]) for one in value["slices"]] == [("no", 0.0), ("pt", 1.0)]
+
+
+def test_g8_slices_are_printed(tmp_path: Path, vendor: Provider) -> None:
+    rows = [{**row, "language": "pt" if number % 2 else "no"} for number, row in enumerate(records(6))]
+    write_spec(tmp_path, model_of(vendor), rows, summary={"slice_by": ["language"]})
+    done = run(tmp_path)
+    assert done.code == 0, done.err
+    [*_, title, header, first, second, _, _] = done.out.splitlines()
+    assert (title, header.split()) == (
+        "by language",
+        ["language", "metric", "n", "mean", "95%", "CI", "skipped", "errors"],
+    )
+    assert (first.split()[:4], second.split()[:4]) == (
+        ["no", "exact-match", "3", "0.000"],
+        ["pt", "exact-match", "3", "1.000"],
+    )
+    for form in (run(tmp_path, "--format", "json"), evalsi("runs", "show", "run-1", "--format", "json", cwd=tmp_path)):
+        told = json.loads(form.out)["slices"]
+        assert [(one["by"], one["value"], one["summaries"][0]["n"]) for one in told] == [
+            ("language", "no", 3),
+            ("language", "pt", 3),
+        ]
+    markdown = run(tmp_path, "--format", "markdown").out
+    assert "| pt | exact-match | 3 | 1.000 |" in markdown
+
+
+def test_g8_of_very_many_slices_the_first_are_printed_and_the_others_counted() -> None:
+    summary = Summary("m", "m", "number").to_dict()
+    [(title, grid)] = slice_tables([{"by": "k", "value": f"v{number}", "summaries": [summary]} for number in range(50)])
+    assert len(grid.rows) == MAX_VALUES
+    assert "50" in title
 
 
 def test_two_records_of_three_passing_trials_are_no_certainty(tmp_path: Path, vendor: Provider) -> None:

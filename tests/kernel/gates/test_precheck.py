@@ -278,3 +278,15 @@ def test_g3_errors_of_an_evaluator_that_never_scored_are_counted_for_each_of_its
     [found] = judge_gates(plan, [never], facts={})
 
     assert (found.metric, found.verdict, found.value) == ("tone", "pass", 5.0)
+
+
+def test_g10_a_gate_on_a_metric_that_needs_a_param_says_what_is_missing() -> None:
+    plan = planned(gate("tone", stat="n", min=1))
+    scored = numbers(0.5, 3, metric="judge")
+    [found] = judge_gates(plan, [scored], facts={})
+    assert (found.verdict, found.value) == ("fail", None)
+    assert "judge gave" in found.reason
+    assert "param" in found.reason
+    # Where nothing was scored, that is the reason.
+    [found] = judge_gates(plan, [numbers(None, 0, metric="judge")._replace(errors=5)], facts={})
+    assert (found.verdict, found.errors) == ("fail", 5)

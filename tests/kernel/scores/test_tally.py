@@ -421,3 +421,16 @@ def test_the_quick_way_and_the_slow_way_give_the_same_summaries_and_columns(
         )
     total = sum(map(len, columns))
     assert quick.scored + quick.skipped + quick.errors + quick.cancelled == total
+
+
+@pytest.mark.parametrize("outcome", [skipped(), failed(), None], ids=["skipped", "error", "cancelled"])
+def test_g10_a_metric_that_needs_a_param_has_no_row_where_nothing_was_scored(outcome: Outcome | None) -> None:
+    judge = tally(OutputInfo("", "number"), OutputInfo("judge-passed", "pass"))
+    added(judge, outcome, outcome)
+    assert [one.metric for one in judge.told(judge.summaries(None))] == ["judge"]
+
+
+def test_g10_an_evaluator_without_a_main_metric_keeps_all_its_rows() -> None:
+    judge = tally(OutputInfo("a", "number"), OutputInfo("b", "pass"))
+    added(judge, failed())
+    assert [(one.metric, one.errors) for one in judge.told(judge.summaries(None))] == [("a", 1), ("b", 1)]

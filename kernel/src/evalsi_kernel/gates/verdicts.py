@@ -313,6 +313,8 @@ class _Judging:
             return f"No record has {key} = {value}." if value else f"No record has a metadata key {key}."
         if self._gate.metric in self._known:
             return f'More than one evaluator gives "{self._gate.metric}": give one of them a name.'
+        if self._evaluator in self._known:
+            return f'{self._evaluator} gave "{self._gate.metric}" for no record; it may need a param that is not set.'
         return f'The run has no metric "{self._gate.metric}". {did_you_mean(self._gate.metric, self._known)}'.strip()
 
 

@@ -48,9 +48,9 @@ def _cells(summaries: Sequence[Summary]) -> tuple[list[str], list[list[str]]]:
     if any(one.clusters for one in summaries):
         # What the interval counts, where it is not n.
         columns["clusters"] = [str(one.clusters or "-") for one in summaries]
-    columns["mean"] = ["-" if one.mean is None else _number(one.mean) for one in summaries]
+    columns["mean"] = ["-" if one.mean is None else shown_number(one.mean) for one in summaries]
     columns[level] = [
-        "-" if one.ci is None else f"[{_number(one.ci.low)}, {_number(one.ci.high)}]" for one in summaries
+        "-" if one.ci is None else f"[{shown_number(one.ci.low)}, {shown_number(one.ci.high)}]" for one in summaries
     ]
     columns["skipped"] = [str(one.skipped) for one in summaries]
     columns["errors"] = [str(one.errors) for one in summaries]
@@ -67,8 +67,8 @@ def _judged(summary: Summary) -> list[str]:
     return ["-", "-", "-"] if bill is None else [f"{bill.calls:,}", f"{bill.cached:,}", bill.shown_cost]
 
 
-def _number(value: float) -> str:
-    """Three decimals; three digits where that many decimals would show nothing, or would be lost in the digits."""
+def shown_number(value: float) -> str:
+    """Return a number with three decimals, or with three digits where it is very small or very large."""
     size = abs(value)
     return f"{value:.3g}" if 0 < size < _SMALL or size >= 1e12 else f"{value:.3f}"
 

@@ -125,12 +125,14 @@ class Tally:
         }
 
     def told(self, summaries: list[Summary]) -> list[Summary]:
-        """The summaries without those of metrics that are declared and came of no record, unless there is no other.
+        """Return the summaries without those of declared metrics that no record got; some need a param to be set.
 
-        Such a metric is one that only a param calls for; what came of the records is told by some metric.
+        Where no record got any, the evaluator's main metric, which has its name, says what became of the records; an
+        evaluator without a main metric keeps all.
         """
         failed = {self.instance.metric(name) for name in self.metric_failures}
-        return [one for one in summaries if one.n or one.metric in failed] or summaries
+        main = [one for one in summaries if one.metric == self.instance.metric("")]
+        return [one for one in summaries if one.n or one.metric in failed] or main or summaries
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 

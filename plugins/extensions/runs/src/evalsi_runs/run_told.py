@@ -5,7 +5,8 @@ It must not know where the text goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from evalsi_kernel.broker.usd import shown_usd
 from evalsi_kernel.gates.verdicts import GateResult
@@ -14,6 +15,7 @@ from evalsi_kernel.results.table import markdown_table, text_table
 from evalsi_kernel.runs.request import RunEnd
 
 from .foresight import Foreseen
+from .slice_tables import slice_tables
 from .trials_told import trials_line
 
 Paint = Callable[[str, str], str]
@@ -36,7 +38,8 @@ def text_of(end: RunEnd, paint: Paint = lambda text, _: text) -> str:
     colour = _COLOURS.get(_VERDICTS.get(end.verdict or "", ""))
     head = printable(headline(end))
     parts = [head if colour is None else head.replace(words, paint(words, colour), 1)]
-    parts += [*gates, _numbers(end), printable_lines(told)]
+    slices = [f"{printable(title)}\n{text_grid(grid)}" for title, grid in slice_tables(_slices(end))]
+    parts += [*gates, _numbers(end), *slices, printable_lines(told)]
     return "\n\n".join(parts)
 
 
@@ -48,6 +51,8 @@ def markdown_of(end: RunEnd) -> str:
     evaluation = end.evaluation
     table = markdown_table(evaluation.records, len(evaluation.instances), evaluation.summaries, evaluation.status.value)
     trials = trials_line(end.evaluation.more.get("trial_advice"))
+    for title, grid in slice_tables(_slices(end)):
+        table += f"\n\n{escaped(title)}\n\n{markdown_grid(grid)}"
     return "\n".join([*lines, table, "", usage_line(end), *(("", escaped(trials)) if trials else ())])
 
 
@@ -90,6 +95,11 @@ def usage_line(end: RunEnd) -> str:
     if usage["latency_ms"] is not None:
         parts.append(f"{usage['latency_ms']['p50']:,.0f} ms in the median, {usage['latency_ms']['p95']:,.0f} ms at 95%")
     return ", ".join(parts)
+
+
+def _slices(end: RunEnd) -> Sequence[Mapping[str, Any]]:
+    slices: Sequence[Mapping[str, Any]] = end.evaluation.more.get("slices") or ()
+    return slices
 
 
 def _numbers(end: RunEnd) -> str:
