@@ -129,8 +129,8 @@ def test_g4_a_budget_that_is_used_up_leaves_the_evaluation_incomplete_and_tells_
         (["--judge-base-url", "http://localhost:1/v1"], "--judge-base-url describes a model that is not named"),
         (["--judge-model", "m", "--judge-max-tokens", "0"], "--judge-max-tokens is 0; it must be more than 0"),
         (["--judge-model", "m", "--judge-budget-usd", "nan"], "--judge-budget-usd is nan"),
-        (["--dry-run"], "--dry-run is about calls to a model, and none is named"),
-        (["--judge-budget-usd", "1"], "--judge-budget-usd is about calls to a model, and none is named"),
+        (["--dry-run"], "--dry-run applies to model calls, and no model is given"),
+        (["--judge-budget-usd", "1"], "--judge-budget-usd applies to model calls, and no model is given"),
     ],
 )
 def test_flags_that_say_nothing_sensible_are_refused_before_any_work(words: list[str], said: str) -> None:

@@ -92,7 +92,7 @@ def test_text_that_is_not_json_is_refused_with_the_place(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
 def test_python_s_own_constants_are_no_json(text: str) -> None:
-    with pytest.raises(ContentError, match="is no JSON value") as caught:
+    with pytest.raises(ContentError, match="is not a JSON value") as caught:
         Content(text).as_json()
     assert not isinstance(caught.value, ContentLimitError)
 
@@ -129,7 +129,7 @@ def test_text_is_one_message_of_the_user() -> None:
 
 
 def test_json_has_no_messages() -> None:
-    with pytest.raises(ContentError, match="holds no messages"):
+    with pytest.raises(ContentError, match="has no messages"):
         Content({"json": [1]}).messages()
 
 

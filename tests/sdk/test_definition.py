@@ -186,7 +186,7 @@ def test_a_name_that_a_command_line_can_tell_is_taken(name: str) -> None:
 
 @pytest.mark.parametrize("version", ["", "one two", "-1", "1,2"])
 def test_a_version_that_no_reference_can_tell_is_refused(version: str) -> None:
-    with pytest.raises(ValueError, match=r"Write an integer, or such as 1.0.0"):
+    with pytest.raises(ValueError, match=r"Write an integer, or a version like 1.0.0"):
         evaluator(name="x", version=version)(lambda record: True)
 
 
@@ -222,13 +222,17 @@ def test_a_param_without_a_type_is_refused_when_the_function_is_defined() -> Non
 @pytest.mark.parametrize(
     ("declared", "error", "why"),
     [
-        ({"needs": ["answer"]}, ValueError, "needs names 'answer'; there are input, output"),
-        ({"needs": ["latency_ms"]}, ValueError, "needs names 'latency_ms'"),
+        ({"needs": ["answer"]}, ValueError, "needs has the unknown value 'answer'. Choose from input, output"),
+        ({"needs": ["latency_ms"]}, ValueError, "needs has the unknown value 'latency_ms'"),
         ({"needs": "output"}, TypeError, r"needs is the text 'output'. Write a list: needs=\['output'\]"),
-        ({"asks": ["internet"]}, ValueError, "asks names 'internet'; there are judge, embed, sandbox"),
+        (
+            {"asks": ["internet"]},
+            ValueError,
+            "asks has the unknown value 'internet'. Choose from judge, embed, sandbox",
+        ),
         ({"asks": "judge"}, TypeError, "Write a list"),
         ({"outputs": Output()}, TypeError, r"Write a list: outputs=\[Output"),
-        ({"outputs": [Output(), Output()]}, ValueError, "two outputs have one name"),
+        ({"outputs": [Output(), Output()]}, ValueError, "two outputs have the same name"),
         ({"scope": "corpus"}, ValueError, "the scope is 'corpus'; it is record or dataset"),
         ({"scope": "dataset"}, TypeError, "is a class with observe"),
     ],
@@ -243,9 +247,9 @@ def test_a_declaration_that_means_nothing_is_refused(declared: Any, error: type[
     ("output", "why"),
     [
         ({"kind": "boolean"}, "it is pass, number or label"),
-        ({"kind": "pass", "unit": "ms"}, "is no number, so it has no unit and no range"),
-        ({"kind": "label", "minimum": 0}, "is no number"),
-        ({"maximum": math.inf}, "a range that is not finite. Leave out the end that is open"),
+        ({"kind": "pass", "unit": "ms"}, "is not a number, so it has no unit and no range"),
+        ({"kind": "label", "minimum": 0}, "is not a number"),
+        ({"maximum": math.inf}, "a bound that is not finite. Leave out a bound that does not exist"),
         ({"minimum": math.nan}, "not finite"),
         ({"minimum": 1, "maximum": 0}, "a minimum above its maximum"),
     ],
@@ -277,7 +281,7 @@ class AggregatesLater(Observes):
         (Mean, "record", r'needs the method score\(self, record\). Write @evaluator\(scope="dataset"\)'),
         (Called, "dataset", r"needs the method observe\(self, record\)"),
         (Observes, "dataset", r"needs aggregate\(self, states\) or combine\(self, totals\)"),
-        (AggregatesLater, "dataset", r"aggregate\(\) is called once, and not awaited. Write it without async"),
+        (AggregatesLater, "dataset", r"aggregate\(\) must not be async. Write it without async"),
     ],
 )
 def test_a_class_without_the_methods_of_its_scope_is_refused(target: type, scope: Any, why: str) -> None:
@@ -286,9 +290,9 @@ def test_a_class_without_the_methods_of_its_scope_is_refused(target: type, scope
 
 
 def test_what_cannot_be_called_is_no_evaluator() -> None:
-    with pytest.raises(TypeError, match=r"3 is no evaluator. Pass a function or a class"):
+    with pytest.raises(TypeError, match=r"3 is not an evaluator. Pass a function or a class"):
         definition_of(3)
-    with pytest.raises(TypeError, match=r"is no evaluator. Pass its class, and the params beside it"):
+    with pytest.raises(TypeError, match=r"is not an evaluator. Pass its class, and its params separately"):
         definition_of(evaluator(type("Made", (), {"score": lambda self, record: True}))())
 
 
@@ -299,6 +303,6 @@ def test_what_cannot_be_marked_is_refused_with_what_to_do() -> None:
         def check(self, record: Record) -> bool:
             return True
 
-    with pytest.raises(TypeError, match=r"cannot be marked. Wrap it in a function"):
+    with pytest.raises(TypeError, match=r"takes no attributes. Wrap it in a function"):
         evaluator(Holder().check)
     assert definition_of(Holder().check).name == "check"

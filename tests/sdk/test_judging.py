@@ -119,7 +119,7 @@ def test_the_error_of_one_question_stands_in_its_place() -> None:
 
 @pytest.mark.parametrize("body", [{}, {"replies": []}, {"replies": [{}, {}]}, {"replies": "xy"}], ids=str)
 def test_a_kernel_that_answers_another_number_of_questions_is_told_so(body: dict[str, Any]) -> None:
-    with pytest.raises(AskError, match="1 questions did not get 1 replies") as caught:
+    with pytest.raises(AskError, match="did not send 1 replies") as caught:
         replies_of(body, 1)
     assert (caught.value.error.code, caught.value.error.source) == ("protocol.body", "kernel")
 

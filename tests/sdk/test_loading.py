@@ -137,7 +137,7 @@ def test_functions_at_hand_are_found_by_their_names() -> None:
 def test_a_module_that_is_not_there_is_told_from_one_that_it_needs(write: Write) -> None:
     write("needy.py", HEAD + "import no_such_library.part\n")
     assert refusal(lambda: from_module("nowhere.metrics")) == (
-        "There is no module 'nowhere.metrics'. Check the name, or install what holds it."
+        "There is no module 'nowhere.metrics'. Check the name, or install the package."
     )
     assert refusal(lambda: from_module("needy")) == (
         "The module 'needy' needs the module 'no_such_library', which is not installed (needy.py, line 3). Install it."
@@ -156,7 +156,7 @@ def test_a_module_missing_from_a_package_that_is_there_is_named(write: Write) ->
 
 @pytest.mark.parametrize("name", ["", ".metrics", "acme..metrics", "acme/metrics", "acme metrics"])
 def test_what_is_no_name_of_a_module_is_refused(name: str) -> None:
-    assert "is no module's name. Write it as in an import" in refusal(lambda: from_module(name))
+    assert "is not a module name. Write it as in an import" in refusal(lambda: from_module(name))
 
 
 def test_a_file_that_is_missing_or_a_folder_or_no_python_is_refused(write: Write, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_file_that_is_missing_or_a_folder_or_no_python_is_refused(write: Write
     )
     assert refusal(lambda: from_file(tmp_path)).startswith("There is no file")
     path = write("evals.txt", POLITE)
-    assert refusal(lambda: from_file(path)) == "evals.txt is no Python file. Name a .py file."
+    assert refusal(lambda: from_file(path)) == "evals.txt is not a Python file. Pass a .py file."
 
 
 def test_a_syntax_error_is_told_with_file_and_line(write: Write) -> None:
@@ -219,7 +219,7 @@ def test_a_file_that_failed_can_be_mended_and_loaded_again(write: Write) -> None
 def test_a_file_without_an_evaluator_says_how_to_make_one(write: Write) -> None:
     path = write("plain.py", "def polite(record): return True\n")
     assert refusal(lambda: from_file(path)) == (
-        "plain.py has no evaluator. Decorate a function with @evaluator, or name one: plain.py:NAME."
+        "plain.py has no evaluator. Decorate a function with @evaluator, or select one: plain.py:NAME."
     )
     assert "has no evaluator" in refusal(lambda: from_file(write("none.py", "EVALUATORS = []\n")))
 
@@ -235,7 +235,8 @@ def test_an_attribute_that_is_not_there_is_told_with_those_that_are(write: Write
 def test_an_attribute_that_is_no_evaluator_is_told(write: Write) -> None:
     path = write("numbers_only.py", "LIMIT = 3\ndef none(): ...\n")
     assert (
-        refusal(lambda: from_file(path, "LIMIT")) == "numbers_only.py: 3 is no evaluator. Pass a function or a class."
+        refusal(lambda: from_file(path, "LIMIT"))
+        == "numbers_only.py: 3 is not an evaluator. Pass a function or a class."
     )
     assert refusal(lambda: from_file(path, "none")).startswith("numbers_only.py: none takes no record")
 
@@ -248,7 +249,7 @@ def test_a_list_of_evaluators_that_is_no_list_is_told(listed: str, write: Write)
 
 def test_two_evaluators_of_one_name_are_refused(write: Write) -> None:
     path = write("twice.py", POLITE + POLITE.replace("def polite", "def politer"))
-    expected = "Two evaluators are named 'acme/polite'. Give one another name: @evaluator(name=…)."
+    expected = "Two evaluators are named 'acme/polite'. Rename one with @evaluator(name=…)."
     assert refusal(lambda: from_file(path)) == f"twice.py: {expected}"
     same = [evaluator(name="acme/polite")(lambda record: True) for _ in range(2)]
     assert refusal(lambda: from_objects(same)) == expected

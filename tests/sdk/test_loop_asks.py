@@ -12,7 +12,7 @@ from evalsi.judging import AskError
 from evalsi.loop_asks import LoopAsk, LoopAsks
 from evalsi_protocol.errors import WireError
 
-GONE = AskError(WireError("protocol.eof", "The kernel went away."))
+GONE = AskError(WireError("protocol.eof", "The kernel closed the connection."))
 
 
 class CountingLoop(asyncio.SelectorEventLoop):
@@ -71,7 +71,7 @@ def test_what_went_wrong_is_raised_where_the_answer_is_awaited() -> None:
         in_a_thread(lambda: waiting.set_exception(GONE))
         await waiting.future
 
-    with pytest.raises(AskError, match="went away"):
+    with pytest.raises(AskError, match="closed the connection"):
         asyncio.run(ask())
 
 

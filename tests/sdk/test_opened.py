@@ -67,9 +67,9 @@ def test_a_param_that_is_unknown_or_missing_is_a_type_error_before_any_record() 
 
     with pytest.raises(TypeError, match="longer needs the param 'limit'"):
         opened(longer)
-    with pytest.raises(TypeError, match="longer has no param 'limits'; it has limit"):
+    with pytest.raises(TypeError, match="longer has no param 'limits'; its params: limit"):
         opened(longer, limits=3)
-    with pytest.raises(TypeError, match="has no param 'ctx'; it has none"):
+    with pytest.raises(TypeError, match="has no param 'ctx'; its params: none"):
         opened(lambda_like, ctx=1)
 
 
@@ -167,5 +167,5 @@ def test_totals_do_not_depend_on_the_order_of_the_states() -> None:
 
 @pytest.mark.parametrize("states", [[[1, 2], [3]], [1, 2], [["a"], ["b"]], [None, None]], ids=str)
 def test_states_that_do_not_add_up_are_an_error_and_no_number(states: Any) -> None:
-    with pytest.raises(ScoreError, match="lists of numbers, all of one length"):
+    with pytest.raises(ScoreError, match="lists of numbers of equal length"):
         total(states)

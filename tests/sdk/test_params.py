@@ -153,14 +153,14 @@ def test_a_default_in_the_schema_is_not_the_list_that_the_function_holds() -> No
         (set[str], "which JSON does not have"),
         (Record, "which JSON does not have"),
         (list[bytes], "which JSON does not have"),
-        (dict[int, str], "keys that are no text"),
-        (tuple[int, str], r"a tuple of several types, which JSON does not have. Use list\[T\]"),
-        (Literal[b"x"], "may be b'x', which JSON does not have. Use texts and integers"),
+        (dict[int, str], "keys other than strings"),
+        (tuple[int, str], r"a tuple of different types, which JSON does not have. Use list\[T\]"),
+        (Literal[b"x"], "may be b'x', which JSON does not have. Use strings and integers"),
         (Literal[Colour.RED], "which JSON does not have"),
         ("Nowhere", "has the type 'Nowhere', but name 'Nowhere' is not defined. Define it at the top of the module"),
         ("list[Nowhere]", "name 'Nowhere' is not defined"),
-        ("math.nothing", "has the type 'math.nothing', which is none"),
-        ("a list", "has the type 'a list', which is none"),
+        ("math.nothing", "has an invalid type 'math.nothing'"),
+        ("a list", "has an invalid type 'a list'"),
         ([str], r"has the type \[<class 'str'>\], which is none|which JSON does not have"),
         (3, "which is none|which JSON does not have"),
     ],
@@ -175,7 +175,7 @@ def test_a_param_without_a_type_is_refused_with_what_to_write() -> None:
     def bare(record: Record, *, threshold=0.5) -> bool:  # type: ignore[no-untyped-def]
         return bool(threshold)
 
-    with pytest.raises(TypeError, match=r"bare\(threshold\) has no type. Write threshold: str"):
+    with pytest.raises(TypeError, match=r"bare\(threshold\) has no type. Annotate it, such as threshold: str"):
         params_schema(bare, ("record",))
 
 

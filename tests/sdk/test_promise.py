@@ -35,25 +35,25 @@ def returning(annotation: Any, result: Any) -> Callable[[Record], Any]:
 @pytest.mark.parametrize(
     ("annotation", "result", "told"),
     [
-        ("float", "bad", "returns float, and returned 'bad'"),
-        (float, "good", "returns float, and returned 'good'"),
-        (int, "3", "returns int, and returned '3'"),
-        (bool, "good", "returns bool, and returned 'good'"),
-        (bool, 1, "returns bool, and returned 1"),
-        (bool, 0.5, "returns bool, and returned 0.5"),
-        (str, 0.5, "returns str, and returned 0.5"),
-        (str, True, "returns str, and returned True"),
-        (float | None, "good", "returns float | None, and returned 'good'"),
-        (bool | float, "good", "returns bool | float, and returned 'good'"),
-        (Literal["a", "b"], 1, "returns Literal['a', 'b'], and returned 1"),
-        (Literal[0, 1], "1", "returns Literal[0, 1], and returned '1'"),
-        (Annotated[float, "a share"], "good", "and returned 'good'"),
-        (Tone, 1.0, "returns Tone, and returned 1.0"),
-        (Score, "good", "returns Score, and returned 'good'"),
-        (Score, 0.5, "returns Score, and returned 0.5"),
-        (list[Score], True, "and returned True"),
-        (float, Score(label="good"), "returns float, and returned Score(label='good')"),
-        (float, [A, Score(name="c", label="x")], "returns float, and returned [Score("),
+        ("float", "bad", "type float, but returned 'bad'"),
+        (float, "good", "type float, but returned 'good'"),
+        (int, "3", "type int, but returned '3'"),
+        (bool, "good", "type bool, but returned 'good'"),
+        (bool, 1, "type bool, but returned 1"),
+        (bool, 0.5, "type bool, but returned 0.5"),
+        (str, 0.5, "type str, but returned 0.5"),
+        (str, True, "type str, but returned True"),
+        (float | None, "good", "type float | None, but returned 'good'"),
+        (bool | float, "good", "type bool | float, but returned 'good'"),
+        (Literal["a", "b"], 1, "type Literal['a', 'b'], but returned 1"),
+        (Literal[0, 1], "1", "type Literal[0, 1], but returned '1'"),
+        (Annotated[float, "a share"], "good", "but returned 'good'"),
+        (Tone, 1.0, "type Tone, but returned 1.0"),
+        (Score, "good", "type Score, but returned 'good'"),
+        (Score, 0.5, "type Score, but returned 0.5"),
+        (list[Score], True, "but returned True"),
+        (float, Score(label="good"), "type float, but returned Score(label='good')"),
+        (float, [A, Score(name="c", label="x")], "type float, but returned [Score("),
     ],
 )
 def test_a_result_of_another_kind_than_the_code_says_is_an_error(annotation: Any, result: Any, told: str) -> None:
@@ -62,9 +62,9 @@ def test_a_result_of_another_kind_than_the_code_says_is_an_error(annotation: Any
     assert outcome.kind == "error"
     assert outcome.error is not None
     assert outcome.error.code == "pack.bad_score"
-    assert outcome.error.message.startswith("judged: The evaluator says that it returns ")
+    assert outcome.error.message.startswith("judged: The evaluator declares the return type ")
     assert told in outcome.error.message
-    assert outcome.error.hint.startswith("Return what the function says that it returns")
+    assert outcome.error.hint.startswith("Return the declared type")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_class_is_held_to_what_its_method_says(target: type) -> None:
     error = Bench(judge=["good"]).score(target, RECORD).error
 
     assert error is not None
-    assert "says that it returns float, and returned 'good'" in error.message
+    assert "declares the return type float, but returned 'good'" in error.message
 
 
 def test_the_score_of_the_whole_is_held_to_what_is_said_of_it_and_states_are_not() -> None:
@@ -180,4 +180,4 @@ def test_the_score_of_the_whole_is_held_to_what_is_said_of_it_and_states_are_not
     error = Bench().aggregate(Whole, [RECORD, RECORD]).error
 
     assert error is not None
-    assert "says that it returns float, and returned 'x'" in error.message
+    assert "declares the return type float, but returned 'x'" in error.message

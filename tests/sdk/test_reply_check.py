@@ -59,14 +59,14 @@ def test_the_harness_knows_the_keywords_that_the_kernel_knows_and_no_other() -> 
 @pytest.mark.parametrize(
     ("schema", "value", "why"),
     [
-        ({"type": ["string", "null"]}, 1, "the answer is 1, and no string or null"),
-        ({"enum": ["yes", "no"]}, "maybe", "the answer is 'maybe', and none of ['yes', 'no']"),
-        ({"const": 1}, True, "the answer is True, and not 1"),
-        ({"items": {"type": "string"}}, ["a", 2], "the answer[1] is 2, and no string"),
-        ({"properties": {"a": {"minLength": 1}}}, {"a": ""}, "the answer.a is '', against minLength 1"),
+        ({"type": ["string", "null"]}, 1, "the answer is 1, not of type string or null"),
+        ({"enum": ["yes", "no"]}, "maybe", "the answer is 'maybe', not one of ['yes', 'no']"),
+        ({"const": 1}, True, "the answer is True, not 1"),
+        ({"items": {"type": "string"}}, ["a", 2], "the answer[1] is 2, not of type string"),
+        ({"properties": {"a": {"minLength": 1}}}, {"a": ""}, "the answer.a is '', which violates minLength 1"),
         ({"required": ["a"]}, {}, "the answer lacks 'a'"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, "the answer is 1, which fits no option"),
-        ({"additionalProperties": False}, {"b": 1}, "the answer has the key 'b', which is none of none"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, "the answer is 1, which matches no option"),
+        ({"additionalProperties": False}, {"b": 1}, "the answer has the unknown key 'b'; allowed: none"),
     ],
     ids=str,
 )

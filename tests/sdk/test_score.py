@@ -167,8 +167,8 @@ def test_a_label_of_any_kind_of_text_becomes_plain_text(label: str) -> None:
         ("label", 3, "label is 3, which is not text"),
         ("name", 3, "name is 3, which is not text"),
         ("explanation", ["a"], r"explanation is \['a'\], which is not text"),
-        ("confidence", 1.01, r"confidence is 1.01; it goes from 0 to 1"),
-        ("confidence", -0.1, "it goes from 0 to 1"),
+        ("confidence", 1.01, r"confidence is 1.01; it must be between 0 and 1"),
+        ("confidence", -0.1, "it must be between 0 and 1"),
         ("confidence", math.nan, "confidence is nan, which is not a finite number"),
         ("confidence", "high", "confidence is 'high', which is not a number"),
         ("confidence", True, "confidence is True, which is not a number"),
@@ -250,7 +250,7 @@ def test_nothing_is_never_a_score() -> None:
 )
 def test_what_is_no_score_is_refused_with_what_would_be_one(result: Any) -> None:
     with pytest.raises(
-        ScoreError, match=r"which is no score; return a Score, a list of Scores, a bool, a number or a text"
+        ScoreError, match=r"which is not a score; return a Score, a list of Scores, a bool, a number or a string"
     ):
         scores_of(result)
 
@@ -263,7 +263,7 @@ def test_a_list_holds_scores_and_nothing_else(results: Any) -> None:
 
 @pytest.mark.parametrize("name", [None, "", "f1"])
 def test_two_scores_of_one_name_are_refused(name: str | None) -> None:
-    with pytest.raises(ScoreError, match="two scores of one name"):
+    with pytest.raises(ScoreError, match="two scores with the same name"):
         scores_of([Score(name=name, value=1), Score(name=name, value=2)])
 
 

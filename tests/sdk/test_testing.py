@@ -110,21 +110,21 @@ def test_a_scored_outcome_gives_its_only_score_and_its_verdict() -> None:
 def test_scores_are_found_by_name_where_there_are_several() -> None:
     outcome = score(several, NO)
     assert (outcome["a"].value, outcome["b"].label) == (1.0, "x")
-    with pytest.raises(WrongOutcome, match="There is no score 'c', but this: <scored: "):
+    with pytest.raises(WrongOutcome, match="The outcome has no score 'c': <scored: "):
         _ = outcome["c"]
-    with pytest.raises(WrongOutcome, match="There is not one score, but this: <scored: "):
+    with pytest.raises(WrongOutcome, match="The outcome does not have exactly one score: <scored: "):
         _ = outcome.score
 
 
 @pytest.mark.parametrize("verdict", ["value", "label"])
 def test_a_verdict_of_another_kind_fails_the_test_that_asks_for_it(verdict: str) -> None:
-    with pytest.raises(WrongOutcome, match=rf"There is no {verdict}, but this: <scored: Score\(passed=False\)>"):
+    with pytest.raises(WrongOutcome, match=rf"The outcome has no {verdict}: <scored: Score\(passed=False\)>"):
         getattr(score(polite, NO), verdict)
 
 
 @pytest.mark.parametrize("evaluated", [polite, failing, skipping])
 def test_an_outcome_without_a_score_never_reads_as_a_fail(evaluated: Any) -> None:
-    with pytest.raises(WrongOutcome, match=r"There is not one score, but this: <(skipped|error)"):
+    with pytest.raises(WrongOutcome, match=r"The outcome does not have exactly one score: <(skipped|error)"):
         _ = score(evaluated, EMPTY).passed
 
 
@@ -216,9 +216,9 @@ def test_a_record_on_which_an_aggregate_fails_is_not_overlooked() -> None:
 
 
 def test_the_harness_tells_which_of_its_functions_fits_the_scope() -> None:
-    with pytest.raises(TypeError, match=r"mean-length is an evaluator of dataset scope. Use evalsi.testing.aggregate"):
+    with pytest.raises(TypeError, match=r"mean-length has dataset scope. Use evalsi.testing.aggregate"):
         score(MeanLength, NO)
-    with pytest.raises(TypeError, match=r"acme/polite is an evaluator of record scope. Use evalsi.testing.score"):
+    with pytest.raises(TypeError, match=r"acme/polite has record scope. Use evalsi.testing.score"):
         aggregate(polite, [NO])
 
 
@@ -323,7 +323,7 @@ def test_a_pack_is_found_by_module_and_by_file(tmp_path: Path, monkeypatch: pyte
     ("run", "why"),
     [
         (lambda: run_pack("nowhere_at_all", "x", []), "pack.import: There is no module 'nowhere_at_all'"),
-        (lambda: run_pack([polite], "rude", []), "config.unknown_evaluator: .*'rude'. It has acme/polite"),
+        (lambda: run_pack([polite], "rude", []), "config.unknown_evaluator: .*'rude'. Choose from acme/polite"),
         (lambda: run_pack([Matches], "matches", [], {"word": ""}), "config.param: matches.word: it is empty"),
         (lambda: run_pack([polite], "acme/polite", [], {"words": 1}), "config.param: .*no param 'words'"),
     ],
@@ -341,11 +341,11 @@ def test_a_pack_that_hangs_ends_the_test_in_time() -> None:
     def hangs(record: Record) -> bool:
         return release.wait(timeout=30)
 
-    with pytest.raises(TimeoutError, match=r"did not answer within 0.05 s. Correct it, or give a longer timeout_s"):
+    with pytest.raises(TimeoutError, match=r"did not answer within 0.05 s. Correct it, or pass a longer timeout_s"):
         run_pack([hangs], "hangs", [NO], timeout_s=0.05)
     release.set()
 
 
 def test_the_evaluator_of_a_session_is_given_by_name() -> None:
-    with pytest.raises(TypeError, match="Give its name: 'acme/polite'"):
+    with pytest.raises(TypeError, match="Pass its name: 'acme/polite'"):
         run_pack([polite], polite, [NO])  # type: ignore[arg-type]

@@ -82,13 +82,13 @@ def test_a_question_without_a_schema_is_answered_with_a_text() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"reason": "", "score": 6}, "the answer.score is 6, against maximum 5"),
-        ({"reason": "", "score": "4"}, "the answer.score is '4', and no integer"),
-        ({"reason": "", "score": True}, "the answer.score is True, and no integer"),
+        ({"reason": "", "score": 6}, "the answer.score is 6, which violates maximum 5"),
+        ({"reason": "", "score": "4"}, "the answer.score is '4', not of type integer"),
+        ({"reason": "", "score": True}, "the answer.score is True, not of type integer"),
         ({"score": 4}, "the answer lacks 'reason'"),
-        ({**FOUR, "extra": 1}, "the answer has the key 'extra'"),
-        ("4", "the answer is '4', and no object"),
-        (None, "the answer is None, and no object"),
+        ({**FOUR, "extra": 1}, "the answer has the unknown key 'extra'"),
+        ("4", "the answer is '4', not of type object"),
+        (None, "the answer is None, not of type object"),
         (JudgeReply({"score": 4}, ""), "the answer lacks 'reason'"),
     ],
     ids=str,
@@ -119,7 +119,7 @@ def test_a_judge_that_fails_in_the_test_fails_the_test(evaluated: Any) -> None:
 
 
 def test_a_question_after_the_last_answer_fails_the_test() -> None:
-    with pytest.raises(ImpossibleReply, match=r"A further question came after 1 answers: Question\("):
+    with pytest.raises(ImpossibleReply, match=r"All 1 answers are used up, and there is another question: Question\("):
         Bench(judge=[FOUR]).score_all(graded, [RECORD, RECORD])
 
 
@@ -132,7 +132,7 @@ def test_a_fault_is_told_once() -> None:
 
 @pytest.mark.parametrize("answer", [FOUR, "Yes."], ids=str)
 def test_one_answer_that_is_no_list_is_refused(answer: Any) -> None:
-    with pytest.raises(TypeError, match="Write a list of answers"):
+    with pytest.raises(TypeError, match="Pass a list of answers"):
         Bench(judge=answer)
 
 
@@ -160,7 +160,7 @@ def test_a_failure_has_a_code_of_the_registry() -> None:
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "array"}, "is an object at its top"),
+        ({"type": "array"}, "must have an object at the top level"),
         ({**SCHEMA, "properties": {"a": {"type": "string", "pattern": "x"}}}, "has 'pattern'"),
         ({**SCHEMA, "properties": {"a": {"anyOf": [{"oneOf": []}]}}}, "has 'oneOf'"),
     ],
@@ -220,7 +220,7 @@ def test_vectors_of_several_lengths_fail_the_test() -> None:
     async def both(record: Record, ctx: Context) -> bool:
         return bool(await ctx.embed(["a", "bb"]))
 
-    with pytest.raises(ImpossibleReply, match="not of one length"):
+    with pytest.raises(ImpossibleReply, match="differ in length"):
         Bench(embed=lambda text: [1.0] * len(text)).score(both, RECORD)
 
 

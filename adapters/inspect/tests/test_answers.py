@@ -34,6 +34,7 @@ def test_e2_a_record_with_an_image_is_skipped_and_no_grader_is_asked(name: str, 
     fields: dict[str, Any] = {"input": "What is this?", "output": "A ferry.", "reference": "A ferry.", field: shown}
     bench = Bench(judge=[])
     assert (
-        bench.score(evaluator(name), Record(**fields)).reason == f"the {field} holds an image, which no judge is shown"
+        bench.score(evaluator(name), Record(**fields)).reason
+        == f"the {field} holds an image, which judges are not shown"
     )
     assert bench.questions == []

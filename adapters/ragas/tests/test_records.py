@@ -220,7 +220,7 @@ def test_e2_a_record_with_an_image_is_skipped(name: str, field: str) -> None:
     role = "user" if field == "input" else "assistant"
     shown: Any = [{"role": role, "content": [{"type": "text", "text": "This:"}, IMAGE]}]
     outcome = scored(name, changed(**{field: [shown] if field == "context" else shown}))
-    assert outcome.reason == f"the {field} holds an image, which no judge is shown"
+    assert outcome.reason == f"the {field} holds an image, which judges are not shown"
 
 
 def test_e1_the_last_assistant_message_is_scored() -> None:

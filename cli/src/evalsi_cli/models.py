@@ -89,11 +89,11 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"{_flag(flag)} is {value:g}; it must be more than 0.", "Use a number above 0.")
     if options.judge_batch and PRIMARY not in roles:
-        raise UsageError("--judge-batch is about a judge, and none is named.", "Name one with --judge-model.")
+        raise UsageError("--judge-batch needs a judge, and none is given.", "Name one with --judge-model.")
     if not roles:
         for name in ABOUT_CALLS:
             if getattr(options, name):
-                what = f"{_flag(name)} is about calls to a model, and none is named."
+                what = f"{_flag(name)} applies to model calls, and no model is given."
                 raise UsageError(what, "Name one with --judge-model.")
         return None
     return BrokerSettings(

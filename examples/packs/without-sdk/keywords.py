@@ -42,7 +42,7 @@ def answer(number, method, body):
         if body.get("params"):
             return {"code": "config.param", "message": "This evaluator has no params.", "hint": "Give none."}  # OPN-1
         if body["session"] in opened:
-            return {"code": "protocol.session", "message": "It is open already.", "hint": "Close it."}  # OPN-2
+            return {"code": "protocol.session", "message": "It is already open.", "hint": "Close it."}  # OPN-2
         opened.add(body["session"])
         return {"evaluator": ONLY}
     if method == "score" and opened.issuperset(body["sessions"]):

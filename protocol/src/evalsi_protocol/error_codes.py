@@ -59,7 +59,7 @@ _CODES: Final = (
     _Code("protocol.kind", "protocol", "no", "A frame is neither request, response, error nor event."),
     _Code("protocol.misuse", "protocol", "no", "This side asked for what the protocol forbids; nothing was sent."),
     _Code("protocol.order", "protocol", "no", "A frame came before the session was ready, or hello came twice."),
-    _Code("protocol.session", "kernel", "no", "A request names a session that is not open, or that is open already."),
+    _Code("protocol.session", "kernel", "no", "A request names a session that is not open, or that is already open."),
     _Code("protocol.too_large", "record", "no", "A frame would be longer than the other side takes; it was not sent."),
     _Code("protocol.unencodable", "protocol", "no", "A value has no wire form; it was not sent."),
     _Code("protocol.unknown_method", "protocol", "no", "The other side does not know the method."),

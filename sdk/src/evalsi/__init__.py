@@ -1,6 +1,6 @@
 """Write evaluators for Evals.si, and score records from Python.
 
-`evaluate` and `complete` are the doors to an installed kernel and are loaded on use.
+`evaluate` and `complete` need an installed kernel and are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""One score for the whole of the data: states gathered, aggregated, and resampled for an interval.
+"""Aggregate the states of a dataset-scope evaluator into one score, and resample them for its interval.
 
-States are resampled with replacement (the percentile bootstrap, Efron 1979), by the evaluator's own `resample` where
-it has one that is quicker. It must not know the wire's frames.
+States are resampled with replacement (percentile bootstrap, Efron 1979). An evaluator may supply a faster `resample`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from evalsi.score import SCORED, Skip, scores_of
 from evalsi.scoring import FAULTS, check_travels, failed, wire_of_failed
 
 MAX_AGGREGATED = 20_000_000
-"""How many states all resamples together may hold; of larger data there are fewer resamples."""
+"""Maximum number of states in all resamples together. Larger data sets get fewer resamples."""
 
 
 class Aggregation:
-    """The states of one dataset-scope session, in the order they came."""
+    """The states of one dataset-scope session, in order of arrival."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -27,19 +26,19 @@ class Aggregation:
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return len(self._states)
 
     def add(self, states: list[Any]) -> None:
-        """Take in more states."""
+        """Append more states."""
         self._states += states
 
     def finish(self, resamples: int, seed: int) -> dict[str, Any]:
-        """The outcome, and for each metric its value in every resample.
+        """Return the outcome, and the value of each metric in every resample.
 
         Returns:
-            `{"outcome": kind, "payload": …, "replicates": {metric: [number, …]}}`; `replicates` is empty without
-            resamples, without a score, or where fewer than two states exist.
+            `{"outcome": kind, "payload": …, "replicates": {metric: [number, …]}}`. `replicates` is empty if no
+            resamples were requested, there is no score, or there are fewer than two states.
         """
         try:
             if not self._states:
@@ -58,7 +57,7 @@ class Aggregation:
         try:
             return _columns(self._resampled(resamples, seed))
         except FAULTS as error:
-            # The score stands; without every resample there is no interval to believe in.
+            # The score is still valid, but an interval needs every resample.
             from evalsi import fault_log
 
             fault_log.log(error)
@@ -69,7 +68,7 @@ class Aggregation:
         if hasattr(instance, "resample"):
             resampled: Iterable[Any] = instance.resample(states, resamples, seed)
             return resampled
-        from random import Random  # Few evaluators are resampled.
+        from random import Random  # Imported late: few evaluators are resampled.
 
         generator = Random(seed)
         affordable = max(1, min(resamples, MAX_AGGREGATED // len(states)))
@@ -87,5 +86,5 @@ def _columns(results: Iterable[Any]) -> dict[str, list[float]]:
             number = score.get("value", score.get("passed"))
             if number is not None:
                 columns.setdefault(score.get("name", ""), []).append(float(number))
-    # Without every resample of a metric there is no interval of it.
+    # An interval needs every resample of its metric.
     return {name: column for name, column in columns.items() if name not in broken}

@@ -1,6 +1,6 @@
-"""Asynchronous evaluators: one event loop in a thread of its own, many records in flight.
+"""Run asynchronous evaluators in an event loop on a dedicated thread, with many records in progress.
 
-Loaded only when a pack has an async evaluator. It must not know frames.
+Imported only if a pack has an async evaluator.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ CLOSE_S = 2.0
 
 
 class AsyncScorer:
-    """Scores requests concurrently, at most `concurrency` records of all requests at a time.
+    """Score the records of several requests concurrently.
 
     Args:
-        concurrency: so many records.
-        running: where to say what is being scored.
-        is_cancelled: whether a request is no longer wanted.
+        concurrency: maximum number of records in progress, over all requests.
+        running: registry of the records in progress.
+        is_cancelled: returns whether a request was cancelled.
     """
 
     def __init__(self, concurrency: int, running: Running, is_cancelled: Callable[[int], bool]) -> None:
@@ -48,16 +48,16 @@ class AsyncScorer:
     def submit(
         self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer, done: Done
     ) -> None:
-        """Start scoring; `done(finished, error)` is called once, from the loop's thread."""
+        """Start scoring a request. `done(finished, error)` is called once, from the loop's thread."""
         self._loop.call_soon_threadsafe(self._start, request_id, records, sessions, buffer, done)
 
     def cancel(self, request_id: int) -> None:
-        """Stop a request that runs; its `done` is called with finished=False."""
-        with suppress(RuntimeError):  # The loop is closed: nothing runs.
+        """Stop a running request. Its `done` is called with `finished=False`."""
+        with suppress(RuntimeError):  # The loop is closed, so no request is running.
             self._loop.call_soon_threadsafe(self._cancel, request_id)
 
     def close(self) -> None:
-        """Cancel what runs, so that every request has been answered, and end the thread; bounded."""
+        """Cancel all requests, which answers them, and stop the thread. Takes at most about 2 × `CLOSE_S`."""
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._cancel_all(), self._loop).result(CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -68,7 +68,7 @@ class AsyncScorer:
     def _start(
         self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer, done: Done
     ) -> None:
-        # The cancel may have come before there was a task to cancel.
+        # The cancellation may have arrived before the task existed.
         if self._is_cancelled(request_id):
             done(False, None)
             return
@@ -87,13 +87,13 @@ class AsyncScorer:
     async def _score_all(
         self, request_id: int, records: Sequence[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer
     ) -> None:
-        # One request after the other: else each had a record in flight, and each outcome were a frame of its own.
+        # Requests start one after the other. Interleaved, each would send its outcomes in frames of one.
         async with asyncio.TaskGroup() as group, self._turn:
             for index, wire in enumerate(records):
                 await self._free.acquire()
                 HOLDER.set(Holder())
                 record = group.create_task(self._score_record(request_id, index, wire, sessions, buffer))
-                # Not in the task itself: one that is cancelled before it begins runs no line of its own.
+                # A callback, because a task that is cancelled before it starts runs no code of its own.
                 record.add_done_callback(lambda _: self._free.release())
 
     async def _score_record(
@@ -120,14 +120,14 @@ class AsyncScorer:
     def _make_task(
         self, loop: asyncio.AbstractEventLoop, inner: Coroutine[Any, Any, Any] | Generator[Any, None, Any], **more: Any
     ) -> asyncio.Task[Any]:
-        """Make a task; one that scores a record, or was started by one that does, writes so before each step."""
+        """Create a task. A task that scores a record, and every task it starts, marks the record before each step."""
         holder = HOLDER.get()
         if holder is not None and isinstance(inner, Coroutine):
             inner = Steps(inner, holder, self._running.cells)
         return asyncio.Task(inner, loop=loop, **more)
 
     def _holding(self) -> tuple[int, int, int] | None:
-        """What is being scored in the task that has the loop's thread now; asked from another thread."""
+        """Return the record of the task that the loop is executing now. Called from another thread."""
         return self._scoring.get(asyncio.current_task(self._loop))
 
     async def _score_one(self, session: int, index: int, opened: Opened, record: Record) -> Item:
@@ -139,11 +139,11 @@ class AsyncScorer:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            # Nobody cancelled this task: the evaluator let a cancellation of its own out.
+            # The task was not cancelled: the evaluator raised a CancelledError itself.
             return failed(session, index, opened, error)
 
     def _flush_soon(self, request_id: int, buffer: ItemBuffer) -> None:
-        """The next outcome may be long in coming; those that are there do not wait for it."""
+        """Schedule a flush, because the next outcome may take long."""
         if request_id not in self._to_flush:
             self._to_flush.add(request_id)
             self._loop.call_later(FLUSH_AFTER_S, self._flush, request_id, buffer)

@@ -1,7 +1,4 @@
-"""How an evaluator's arguments are filled from a record: by their names, converted to their types (decision 0020).
-
-It reads signatures and records; what an evaluator returns is read elsewhere.
-"""
+"""Fill an evaluator's arguments from a record: by their names, converted to their types (decision 0020)."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ FIELDS_BY_NAME = {
     "metadata": "metadata",
     "trajectory": "trajectory",
 }
-"""The argument names that stand for a field of the record, and the field of each."""
+"""Argument names that are filled from the record → field of the record."""
 _RECORD, _CONTEXT = "record", "ctx"
 _MEANT = {
     "input": ("inputs", "input_text", "prompt", "question", "query"),
@@ -54,7 +51,7 @@ Read = Callable[[Record], Any]
 
 
 class FieldTypeError(ValueError):
-    """A field of the record is not of the type that the evaluator's argument has; `hint` says what to do."""
+    """A field of the record does not have the type of the evaluator's argument. `hint` says what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -62,14 +59,14 @@ class FieldTypeError(ValueError):
 
 
 class Bound(NamedTuple):
-    """One argument that the record fills.
+    """One argument that is filled from the record.
 
     Args:
-        name: of the argument.
-        field: of the record; "record" for all of it.
-        read: gives the value; raises `MissingField` where the record has none, `FieldTypeError` where it does not fit.
-        default: the value for a record that lacks the field; `EMPTY` skips the record.
-        positional: whether the argument is passed by its place.
+        name: name of the argument.
+        field: field of the record; "record" for the whole record.
+        read: returns the value; raises `MissingField` if the record lacks it, `FieldTypeError` if its type is wrong.
+        default: value for a record that lacks the field; `EMPTY` skips the record.
+        positional: whether the argument is passed by position.
     """
 
     name: str
@@ -79,7 +76,7 @@ class Bound(NamedTuple):
     positional: bool
 
     def value(self, record: Record) -> Any:
-        """The argument's value for a record."""
+        """Return the argument's value for a record."""
         try:
             return self.read(record)
         except MissingField:
@@ -89,13 +86,13 @@ class Bound(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """Which arguments of a callable are filled from the record, and how.
+    """The arguments of a callable that are filled from the record.
 
     Args:
         bound: these arguments, in order.
-        takes_context: whether it takes `ctx`.
-        takes_rest: whether the fields that no argument names go into its `**kwargs`.
-        preset: what a `partial` fills and nobody can change: fields, and arguments without a type.
+        takes_context: whether the callable takes `ctx`.
+        takes_rest: whether fields without an argument of their own are passed in its `**kwargs`.
+        preset: arguments fixed by a `partial` that cannot be params: fields, and arguments without a type.
     """
 
     bound: tuple[Bound, ...]
@@ -110,12 +107,12 @@ class Binding(NamedTuple):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields without which the evaluator cannot be called."""
+        """The fields that the evaluator requires."""
         fields = (one.field for one in self.bound if one.default is EMPTY and one.field != _RECORD)
         return tuple(dict.fromkeys(fields))
 
     def caller(self, function: Callable[..., Any], context: Context | None) -> Callable[[Record], Any]:
-        """The function as one that takes a record; its params are bound already."""
+        """Return the function as a callable of one record. Its params must already be bound."""
         takes_context = self.takes_context
         if [(one.field, one.positional) for one in self.bound] == [(_RECORD, True)]:
             if not takes_context:
@@ -144,7 +141,7 @@ class Binding(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """A field for `**kwargs`: it is left out where the record has none."""
+    """A field for `**kwargs`, left out if the record lacks it."""
 
     name: str
     read: Read
@@ -157,14 +154,14 @@ class _Rest(NamedTuple):
 
 
 def binding_of(function: Callable[..., Any]) -> Binding:
-    """Read from a signature which arguments a record fills.
+    """Determine from a signature which arguments are filled from the record.
 
-    `record` is the record, and so is a first argument of any other name without a type or with the type `Record`.
-    `input`, `output`, `reference` (or `expected`), `context`, `metadata` and `trajectory` are its fields. In a function
-    that takes the whole record, keyword-only arguments are params whatever their names.
+    The argument `record` receives the record. So does a first argument with any other name that has no type or the type
+    `Record`. The arguments `input`, `output`, `reference` (or `expected`), `context`, `metadata` and `trajectory`
+    receive fields. If a function takes the whole record, its keyword-only arguments are always params.
 
     Raises:
-        TypeError: no argument takes the record or a field of it, or one has a type that it cannot have.
+        TypeError: no argument takes the record or one of its fields, or an argument has an unsupported type.
     """
     where = function_of(function).__qualname__
     given = _preset(function)
@@ -203,7 +200,7 @@ def binding_of(function: Callable[..., Any]) -> Binding:
         if default is EMPTY and field != _RECORD and _is_optional(_hint(argument, function, where)):
             default = None
         if not in_place and argument.kind == "positional_only":
-            raise TypeError(f"{where}({argument.name}) is positional-only, after a param. Take the slash away.")
+            raise TypeError(f"{where}({argument.name}) is positional-only and follows a param. Remove the slash.")
         bound.append(Bound(argument.name, field, reader, default, in_place))
     takes_context = any(one.name == _CONTEXT for one in arguments)
     if not bound:
@@ -212,10 +209,10 @@ def binding_of(function: Callable[..., Any]) -> Binding:
 
 
 def method_binding(target: type, name: str) -> Binding | None:
-    """The binding of a class's method, read before there is an instance; None where only an instance can tell.
+    """Return the binding of a class's method without creating an instance; None if that needs an instance.
 
     Raises:
-        TypeError: the method takes nothing of a record, or asks for what neither a record nor `ctx` has.
+        TypeError: the method takes neither a record nor a field, or has an argument that cannot be filled.
     """
     found = next((vars(one)[name] for one in target.__mro__ if name in vars(one)), None)
     if type(found) is staticmethod:
@@ -229,18 +226,18 @@ def method_binding(target: type, name: str) -> Binding | None:
         required = argument.default is EMPTY and not argument.kind.startswith("var_")
         if required and argument.name not in binding.names:
             raise TypeError(
-                f"{target.__qualname__}.{name}({argument.name}) is filled by nothing{did_you_mean(argument.name)}. "
+                f"{target.__qualname__}.{name}({argument.name}) cannot be filled{did_you_mean(argument.name)}. "
                 "Name it as a field of the record, or make it a param of the constructor."
             )
     return binding
 
 
 class _NoInstance:
-    """Stands for the instance of a method whose signature is read."""
+    """Placeholder for the instance of a method whose signature is read."""
 
 
 def _preset(function: Any) -> set[str]:
-    """The arguments that a `partial` fills by name; its author chose them, and no record takes their place."""
+    """Return the arguments that a `partial` fixes by name. A record does not override them."""
     names: set[str] = set()
     while isinstance(function, functools.partial):
         names |= function.keywords.keys()
@@ -249,7 +246,7 @@ def _preset(function: Any) -> set[str]:
 
 
 def _takes_record(first: Argument | None, function: Any, where: str, names: list[str]) -> bool:
-    """Whether the first argument is the record; raises `TypeError` where it is neither that nor a field."""
+    """Return whether the first argument takes the record. Raise `TypeError` if it takes neither record nor field."""
     if first is None or first.kind in ("keyword_only", "var_keyword") or first.name in FIELDS_BY_NAME:
         return False
     if first.name == _CONTEXT:
@@ -259,7 +256,7 @@ def _takes_record(first: Argument | None, function: Any, where: str, names: list
     if first.kind == "var_positional":
         return True
     if first.annotation is EMPTY:
-        # "answer" is compared with a text by whoever names it so, and a record equals none.
+        # An argument named "answer" is meant to be compared with text, which a Record never equals.
         others = set(names[1:]) & FIELDS_BY_NAME.keys()
         if first.name != _RECORD and (did_you_mean(first.name) or others):
             raise TypeError(
@@ -272,7 +269,7 @@ def _takes_record(first: Argument | None, function: Any, where: str, names: list
 
 
 def _check_record_type(argument: Argument, function: Any, where: str) -> None:
-    """Refuse a type that no Record has; one that is known to type checkers alone is read by its name."""
+    """Raise `TypeError` if the argument's type excludes Record. Types known only to type checkers match by name."""
     annotation = argument.annotation
     if annotation is EMPTY or (isinstance(annotation, str) and annotation.rpartition(".")[2].strip("'\" ") == "Record"):
         return
@@ -281,12 +278,12 @@ def _check_record_type(argument: Argument, function: Any, where: str) -> None:
     except TypeError:
         if argument.name in _FIELD_MEANT:
             raise
-        # A name that is local, or known to type checkers alone, may well stand for Record.
+        # A local name, or one known only to type checkers, may be an alias of Record.
         return
     if not any(map(_takes_a_record, _options(hint))):
         meant = did_you_mean(argument.name)
         raise TypeError(
-            f"{where}({argument.name}: {_shown(annotation)}) gets no such value from a record{meant}. Write "
+            f"{where}({argument.name}: {_shown(annotation)}) does not accept a Record{meant}. Write "
             f"{argument.name}: Record, name it as a field ({', '.join(FIELDS_BY_NAME)}), or make it keyword-only "
             "where it is a param."
         )
@@ -295,7 +292,7 @@ def _check_record_type(argument: Argument, function: Any, where: str) -> None:
 def _takes_a_record(hint: Any) -> bool:
     if hint is Any:
         return True
-    # A protocol names what it needs of a record, and is not looked into.
+    # Protocols are accepted without checking their members.
     if not isinstance(hint, type) or is_typeddict(hint):
         return False
     return getattr(hint, "_is_protocol", False) or issubclass(Record, hint)
@@ -304,7 +301,7 @@ def _takes_a_record(hint: Any) -> bool:
 def _refuse(where: str, names: list[str]) -> NoReturn:
     meant = next((did_you_mean(name) for name in names if name in _FIELD_MEANT), "")
     if names == [_CONTEXT]:
-        meant = ", only ctx, which asks a judge (in pydantic-evals ctx holds the output: here that is an argument)"
+        meant = ", only ctx, which asks a judge (in pydantic-evals ctx holds the output; here it is an argument)"
     name = where.rpartition(".")[2]
     raise TypeError(f"{where} takes no record{meant}. Write def {name}(record) or def {name}(output, reference): …")
 
@@ -317,7 +314,7 @@ def _refuse_untyped(argument: Argument, where: str) -> NoReturn:
 
 
 def did_you_mean(name: str) -> str:
-    """Return a parenthesis with the field that an argument's name stands for in other tools; "" where for none."""
+    """Return a hint in parentheses with the field that other tools call by this name; "" if there is none."""
     if name == "test_case":
         return " (DeepEval's test case is not built here: its fields are arguments, such as input and output)"
     return f" (did you mean {_FIELD_MEANT[name]!r}?)" if name in _FIELD_MEANT else ""
@@ -330,7 +327,7 @@ def _hint(argument: Argument, function: Any, where: str) -> Any:
 
 
 def _options(hint: Any) -> list[Any]:
-    """The types that a hint allows, without None."""
+    """Return the types that a type hint allows, without None."""
     if get_origin(hint) is Annotated:
         return _options(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
@@ -345,7 +342,7 @@ def _is_optional(hint: Any) -> bool:
 
 
 def _kind(option: Any) -> Any:
-    """The plain type behind an option: a scalar, list, dict or Content; None where it is another."""
+    """Return the plain type of an option: a scalar, list, dict or Content; None for any other type."""
     origin = get_origin(option) or option
     if origin in _SEQUENCES:
         return list
@@ -359,7 +356,7 @@ def _whole(record: Record) -> Record:
 
 
 def _reader(where: str, field: str, hint: Any) -> Read:
-    """What gives a field as its type asks for; raises `TypeError` for a type that the field never has."""
+    """Return a reader that converts a field to a type. Raise `TypeError` for a type that the field cannot have."""
     options = [] if hint is EMPTY else _options(hint)
     if any(option in (Any, object) for option in options):
         options = []
@@ -368,8 +365,8 @@ def _reader(where: str, field: str, hint: Any) -> Read:
     allowed = special.get(field, {*_SCALARS, list, dict, Content})
     if not kinds <= allowed:
         named = " or ".join(sorted(one.__name__ for one in allowed))
-        told = f"such as {named}" if len(allowed) < 4 else _READABLE
-        raise TypeError(f"{where}: {_shown(hint)} is no type for the {field} of a record. Write {told}.")
+        accepted = f"such as {named}" if len(allowed) < 4 else _READABLE
+        raise TypeError(f"{where}: the {field} of a record cannot have the type {_shown(hint)}. Write {accepted}.")
     if field == "metadata":
         return lambda record: _present(record, "metadata")
     if field == "trajectory":
@@ -411,7 +408,7 @@ def _reference_reader(where: str, options: list[Any]) -> Read:
             )
         one = references[0]
         if lists and len(lists) == len(options) and not _is_list(one, items):
-            # One reference alone is a list of one, as `record.references` has it.
+            # A single reference counts as a list of one, as in `record.references`.
             return [_read(one, items, where)]
         return _read(one, options, where)
 
@@ -419,7 +416,7 @@ def _reference_reader(where: str, options: list[Any]) -> Read:
 
 
 def _is_list(content: Content, items: list[Any]) -> bool:
-    """Whether one reference is a list by itself: a JSON array, or chat messages where texts are not asked for."""
+    """Return whether one reference is itself a list: a JSON array, or chat messages if text is not an option."""
     wire = content.wire
     if not isinstance(wire, dict):
         return False
@@ -427,14 +424,14 @@ def _is_list(content: Content, items: list[Any]) -> bool:
 
 
 def _items(lists: list[Any]) -> list[Any]:
-    """The types that the items of a list may have; empty where any will do."""
+    """Return the types that the elements of a list may have; empty if any type is allowed."""
     arguments = [argument for option in lists for argument in get_args(option)]
     options = [option for argument in arguments for option in _options(argument)]
     return [] if any(option in (Any, object) for option in options) else options
 
 
 def _read(content: Content, options: list[Any], where: str) -> Any:
-    """A piece of content as one of the types; without any, text and chat messages as text, and JSON as its value."""
+    """Convert content to one of the types. Without types, return JSON as its value and everything else as text."""
     wire = content.wire
     kinds = {_kind(option) for option in options}
     if Content in kinds:
@@ -480,10 +477,10 @@ def _fits_one(value: Any, option: Any) -> bool:
 
 
 def _unfit(where: str, value: Any, options: list[Any]) -> FieldTypeError:
-    told = " or ".join(map(_shown, options))
+    expected = " or ".join(map(_shown, options))
     return FieldTypeError(
-        f"{where} is to be {told}, and the record has {shown(value)}.",
-        "Give the argument the type that the data has, or no type.",
+        f"{where} has the type {expected}, but the record has {shown(value)}.",
+        "Give the argument the type of the data, or no type.",
     )
 
 

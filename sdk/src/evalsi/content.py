@@ -1,7 +1,7 @@
 """Content of a record's field: text, chat messages, or JSON.
 
-It reads the wire form and never changes it. Which message of a conversation is the answer, and what text cannot show,
-is decided here for every evaluator (docs/decisions/0019-answer-of-a-conversation.md).
+Decides for all evaluators which message of a conversation is the answer, and which parts text cannot show
+(docs/decisions/0019-answer-of-a-conversation.md).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, NoReturn
 from evalsi.score import Skip
 
 ANSWERING_ROLES = frozenset(("assistant", "ai", "model"))
-"""The roles of a model in chat formats, in lower case."""
+"""Roles of the model in chat formats, in lower case."""
 
-# Types of message parts and what a person calls them. `as_text()` leaves these out.
+# Types of message parts that `as_text()` leaves out → name in messages.
 _MEDIA = {
     **dict.fromkeys(("image", "image_url", "input_image", "output_image"), "an image"),
     **dict.fromkeys(("audio", "audio_url", "input_audio", "output_audio"), "audio"),
     **dict.fromkeys(("video", "video_url", "input_video"), "a video"),
     **dict.fromkeys(("file", "input_file", "document"), "a file"),
 }
-# The keys that hold the medium, in the formats of OpenAI, Anthropic, Hugging Face and LangChain.
+# Keys that hold the medium, in the formats of OpenAI, Anthropic, Hugging Face and LangChain.
 _MEDIUM_KEYS = (*_MEDIA, "source", "file_id", "file_data", "data", "url", "base64", "path", "bytes", "image_path")
 _GOOGLE_MEDIA = ("inline_data", "inlineData", "file_data", "fileData")
-# Parts that say nothing beyond what a message's text, its calls and the replies of tools say.
+# Parts that add nothing to the message's text, tool calls and tool results.
 _SILENT = frozenset(
     ("thinking", "redacted_thinking", "reasoning", "tool_use", "server_tool_use", "tool_call", "function_call")
 )
@@ -34,20 +34,20 @@ _SAYING = frozenset(("text", "input_text", "output_text", "refusal", "tool_resul
 
 
 class ContentError(ValueError):
-    """The content is not what was asked for, such as text that is not JSON."""
+    """The content does not have the requested form, such as text that is not JSON."""
 
 
 class ContentLimitError(ContentError):
-    """The content may be what was asked for, but is beyond what can be read: its nesting, or a number's size."""
+    """The content exceeds a limit of the JSON parser: nesting depth, or the size of a number."""
 
 
 class Content:
-    """One piece of content, read as text, as JSON or as messages.
+    """One piece of content, readable as text, as JSON or as messages.
 
     Args:
         wire: text, `{"messages": [...]}` or `{"json": value}`.
-        answer_of: the field ("output" or "reference") that this is an answer of. The text of an answer in chat messages
-            is that of the last assistant message; "" reads all messages.
+        answer_of: "output" or "reference" if the content is an answer; its text is then the last assistant message.
+            "" reads all messages.
     """
 
     __slots__ = ("_answer_of", "wire")
@@ -58,17 +58,17 @@ class Content:
 
     @property
     def is_text(self) -> bool:
-        """Whether this is plain text, not messages and not JSON."""
+        """Whether the content is plain text, not messages or JSON."""
         return type(self.wire) is str
 
     def as_text(self) -> str:
-        """Return plain text unchanged, the texts of messages, or compact JSON with sorted keys.
+        """Return the content as text: plain text, the text of messages, or compact JSON with sorted keys.
 
-        The text of an output or a reference that is a conversation is its last assistant message. That of an input or a
-        context is all of its messages, a line each.
+        If an output or a reference is a conversation, its text is the last assistant message. If an input or a context
+        is a conversation, its text is all messages, one per line.
 
         Raises:
-            Skip: an output or a reference has no assistant message, or its last one holds an image or the like and no
+            Skip: an output or a reference has no assistant message, or its last assistant message holds media and no
                 text.
         """
         wire = self.wire
@@ -85,7 +85,7 @@ class Content:
         """Return the index of the last assistant message, which is the answer of a conversation.
 
         Raises:
-            Skip: no message is the assistant's.
+            Skip: there is no assistant message.
             ContentError: the content is JSON.
         """
         messages = self.messages()
@@ -95,7 +95,7 @@ class Content:
         raise Skip(f"the {self._answer_of or 'conversation'} has no assistant message, so there is no answer in it")
 
     def unseen(self) -> list[str]:
-        """Return what the text leaves out, such as "an image"; empty where it shows everything."""
+        """Return what `as_text` leaves out, such as "an image"; empty if it leaves out nothing."""
         wire = self.wire
         if type(wire) is str:
             return []
@@ -109,16 +109,16 @@ class Content:
             return text
         unseen = Content({"messages": [message]}).unseen()
         if unseen:
-            raise Skip(f"the {self._answer_of} holds no text, but {' and '.join(unseen)}")
+            raise Skip(f"the {self._answer_of} holds {' and '.join(unseen)} and no text")
         return ""
 
     def as_json(self) -> Any:
-        """The JSON value; text is parsed strictly (no NaN, no Infinity).
+        """Return the JSON value. Text is parsed strictly: NaN and Infinity are errors.
 
         Raises:
-            ContentError: the text is not JSON; the message says where it stops being it.
-            ContentLimitError: it may be JSON, but is nested too deep, or has a number beyond Python's range: an integer
-                of more than 4,300 digits, or 1e999, which a float would take for infinity and for 2e999.
+            ContentError: the text is not JSON; the message gives the position.
+            ContentLimitError: the JSON is nested too deep, has an integer of more than 4,300 digits, or a number beyond
+                the range of a float, such as 1e999.
         """
         wire = self.wire
         if isinstance(wire, dict) and "json" in wire:
@@ -132,11 +132,11 @@ class Content:
         except ContentError:
             raise
         except ValueError as error:
-            # All that json refuses besides is an integer of more digits than Python reads.
+            # The only other ValueError of json is an integer with more digits than Python parses.
             raise ContentLimitError("not JSON that can be read: it has an integer of too many digits") from error
 
     def messages(self) -> list[dict[str, Any]]:
-        """The chat messages, all of them; plain text is one user message.
+        """Return all chat messages. Plain text counts as one user message.
 
         Raises:
             ContentError: the content is JSON.
@@ -146,10 +146,10 @@ class Content:
             return [{"role": "user", "content": wire}]
         if "messages" in wire:
             return list(wire["messages"])
-        raise ContentError("JSON content holds no messages")
+        raise ContentError("JSON content has no messages")
 
     def __eq__(self, other: object) -> bool:
-        """Compare with other content, with a text, or with a JSON value."""
+        """Compare with other content, with text, or with a JSON value."""
         if isinstance(other, Content):
             return bool(self.wire == other.wire)
         if isinstance(other, str):
@@ -163,7 +163,7 @@ class Content:
 
 
 def content(value: Any) -> Any:
-    """The wire form of what an author writes: text, a list of messages, or any JSON value."""
+    """Return the wire form of text, a list of messages, or any JSON value."""
     if isinstance(value, Content):
         return value.wire
     if isinstance(value, str):
@@ -179,12 +179,12 @@ def content(value: Any) -> Any:
 
 
 def is_messages(value: Any) -> bool:
-    """Whether a value is a list of chat messages, each with a role."""
+    """Return whether a value is a list of chat messages, each with a role."""
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "role" in item for item in value)
 
 
 def message_text(message: dict[str, Any]) -> str | None:
-    """Return the text of one message, its parts joined; None where it has none, such as one that only calls a tool."""
+    """Return the text of one message, its parts joined; None if it has no text, as in a tool call."""
     body = message.get("content")
     if isinstance(body, dict):
         body = [body]
@@ -195,7 +195,7 @@ def message_text(message: dict[str, Any]) -> str | None:
 
 
 def message_calls(message: dict[str, Any]) -> list[Any]:
-    """Return the calls of tools in one message, in the forms of OpenAI (`tool_calls`) and Anthropic (`tool_use`)."""
+    """Return the tool calls of one message, in the forms of OpenAI (`tool_calls`) and Anthropic (`tool_use`)."""
     listed = message.get("tool_calls") or []
     calls = list(listed) if isinstance(listed, list) else [listed]
     if message.get("function_call"):
@@ -234,7 +234,7 @@ def _unseen_messages(messages: list[dict[str, Any]]) -> Iterator[str]:
     for message in messages:
         body = message.get("content")
         parts = body if isinstance(body, list) else [body] if isinstance(body, dict) else []
-        # Google's format has its parts beside the role.
+        # Google's format has `parts` next to the role.
         own = message.get("parts")
         for part in [*parts, *(own if isinstance(own, list) else ())]:
             yield from _unseen_part(part)
@@ -257,11 +257,11 @@ def _unseen_part(part: Any) -> Iterator[str]:
     elif kind in _MEDIA and _part_text(part) is None:
         yield _MEDIA[kind]
     elif kind not in _SILENT and kind not in _SAYING and _part_text(part) is None:
-        yield f"a part of the type {kind!r:.40}"
+        yield f"a part of type {kind!r:.40}"
 
 
 def _unseen_media(value: Any) -> Iterator[str]:
-    """The media within a JSON value, such as a list of message parts without a message around it."""
+    """Yield the media inside a JSON value, such as a list of message parts without an enclosing message."""
     pending = [value]
     while pending:
         one = pending.pop()
@@ -275,7 +275,7 @@ def _unseen_media(value: Any) -> Iterator[str]:
 
 
 def _is_vendor_part(value: dict[str, Any]) -> bool:
-    """Whether a JSON object is a medium in a vendor's format; `{"type": "file", "path": "a.txt"}` is ordinary data."""
+    """Return whether an object is media in a provider's format; `{"type": "file", "path": "a.txt"}` is plain data."""
     if any(isinstance(value.get(key), dict) for key in _GOOGLE_MEDIA):
         return True
     kind = value.get("type")
@@ -285,19 +285,19 @@ def _is_vendor_part(value: dict[str, Any]) -> bool:
 
 
 def _medium(part: dict[str, Any]) -> str | None:
-    """The medium that a message part holds, in any of the known formats; None where it is no such part."""
+    """Return the name of the medium that a message part holds, in any known format; None if it holds none."""
     if any(isinstance(part.get(key), dict) for key in _GOOGLE_MEDIA):
         return "an image or a file"
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _MEDIA or not any(part.get(key) for key in _MEDIUM_KEYS):
         return None
     source = part.get("source")
-    # A document of Anthropic's whose source is text, which is shown.
+    # The text of an Anthropic document with a text source is shown.
     return None if isinstance(source, dict) and source.get("type") == "text" else _MEDIA[kind]
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ContentError(f"not JSON: {name} is no JSON value")
+    raise ContentError(f"not JSON: {name} is not a JSON value")
 
 
 def _finite_float(written: str) -> float:

@@ -1,6 +1,6 @@
-"""What an evaluator may ask of the kernel while it scores: a judge, embeddings, a sandbox, blobs.
+"""The `ctx` of an evaluator: calls to judges, embedding models and other capabilities of the kernel.
 
-A pack holds no key and needs no network; whatever it asks for goes through here. It must not know a provider.
+The kernel makes these calls, so that a pack needs no API key and no network.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Asker(Protocol):
-    """Whoever can put a request on the wire; one that has `ask_in_loop` too gives what a task can await."""
+    """Sends requests to the kernel. An implementation that also has `ask_in_loop` returns asyncio futures."""
 
     def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]: ...
 
 
 class Context:
-    """Handed to an evaluator that takes `ctx`.
+    """Gives an evaluator with an argument `ctx` access to judges and embedding models.
 
     Args:
-        asker: puts requests on the wire.
-        session: of the evaluator.
-        record_id: of the record that is being scored, so that what it costs is booked on it.
+        asker: sends requests to the kernel.
+        session: session of the evaluator.
+        record_id: id of the record being scored, to which usage is attributed.
     """
 
     def __init__(self, asker: Asker, session: int = 0, record_id: str = "") -> None:
@@ -37,7 +37,7 @@ class Context:
         self._record_id = record_id
 
     def of(self, record: Record) -> Context:
-        """The same for one record, by the id that tells it from its other trials too."""
+        """Return a context for one record of one trial."""
         return Context(self._asker, self._session, record.wire.get("id", ""))
 
     async def judge(
@@ -47,20 +47,20 @@ class Context:
 
         Args:
             messages: chat messages, each `{"role": …, "content": text}`.
-            schema: JSON Schema of the answer, an object at its top; None asks for plain text.
-            settings: further fields of a `Question`.
+            schema: JSON Schema of the answer, with an object at the top level; None asks for plain text.
+            settings: other fields of `Question`.
 
         Raises:
-            AskError: there is no judge ("capability.not_bound"), it failed ("provider.…"), or what it said is no answer
-                ("judge.…"). Let it through: the outcome is then an error that says why, and never a score.
+            AskError: no judge is configured ("capability.not_bound"), the call failed ("provider.…"), or the reply is
+                not a valid answer ("judge.…"). Do not catch it: the outcome becomes an error that states the reason.
         """
         return _one(await self.judge_all([Question(messages, schema, **settings)]))
 
     async def judge_all(self, questions: Sequence[Question]) -> list[JudgeReply | AskError]:
-        """Ask several questions at once; the replies stand in their order, and one that failed is its `AskError`.
+        """Ask several questions at once. Return the replies in order; a failed question gives an `AskError`.
 
         Raises:
-            AskError: none could be asked.
+            AskError: the whole request failed.
         """
         if not questions:
             return []
@@ -70,36 +70,36 @@ class Context:
     def judge_and_wait(
         self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None, **settings: Any
     ) -> JudgeReply:
-        """Ask the judge from an evaluator that is not async; otherwise as `judge`. Such a pack has one call open."""
+        """Ask the judge one question from a synchronous evaluator, and block until the reply. See `judge`."""
         body = ask_body(self._session, self._record_id, [Question(messages, schema, **settings)])
         return _one(replies_of(self.ask_and_wait("judge.ask", body), 1))
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """The vectors of some texts, in their order.
+        """Return the embedding vectors of texts, in the same order.
 
         Raises:
-            AskError: there is no embedding model ("capability.not_bound"), or it failed.
+            AskError: no embedding model is configured ("capability.not_bound"), or the call failed.
         """
         body = {"session": self._session, "record": self._record_id, "texts": list(texts)}
         vectors: list[list[float]] = (await self.ask("embed.ask", body))["vectors"]
         return vectors
 
     async def ask(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask for a capability by its protocol name, such as "judge.ask".
+        """Call a capability of the kernel by its protocol name, such as "judge.ask".
 
         Raises:
-            AskError: the kernel answered with an error, "capability.not_bound" when the user named no judge.
+            AskError: the kernel answered with an error, such as "capability.not_bound" if no judge is configured.
         """
         ask_in_loop = getattr(self._asker, "ask_in_loop", None)
         if ask_in_loop is not None:
             answer: dict[str, Any] = await ask_in_loop(method, body)
             return answer
-        import asyncio  # 50 ms that a pack without async evaluators need not pay.
+        import asyncio  # Imported late: it takes 50 ms.
 
         return await asyncio.wrap_future(self._asker.ask(method, body))
 
     def ask_and_wait(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The same for an evaluator that is not async; the record's clock stands still meanwhile."""
+        """Call a capability from a synchronous evaluator. The wait does not count towards the record's timeout."""
         return self._asker.ask(method, body).result()
 
 

@@ -1,6 +1,6 @@
-"""What an evaluator is, apart from its code: name, version, needs, outputs, params; and how to open it.
+"""The `evaluator` decorator and the definition it attaches: name, version, needs, outputs and params.
 
-`evaluator` attaches a `Definition` to a function or class and leaves both as they were, so that they stay easy to test.
+The decorated function or class is otherwise unchanged, so that it can be tested directly.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class _Output(NamedTuple):
 
 
 class Output(_Output):
-    """One score that an evaluator gives.
+    """One score that an evaluator returns.
 
     Args:
-        name: of the metric; "" means the evaluator's own name.
-        kind: pass, number or label.
-        unit: of a number, such as "ms".
-        minimum: the least that a number can be, None where that is open.
-        maximum: the greatest, likewise.
-        higher_is_better: the direction; None where there is none, as for a length.
+        name: name of the metric; "" means the evaluator's name.
+        kind: "pass", "number" or "label".
+        unit: unit of a number, such as "ms".
+        minimum: smallest possible number; None if there is no lower bound.
+        maximum: largest possible number; None if there is no upper bound.
+        higher_is_better: whether higher is better; None if neither direction is better, as for a length.
 
     Raises:
-        ValueError: the kind is unknown, or the range is none or not a number's.
+        ValueError: the kind is unknown, the range is empty or infinite, or a kind other than number has one.
     """
 
     __slots__ = ()
 
-    def __new__(  # noqa: PLR0917 -- as many as it has fields, and names for all.
+    def __new__(  # noqa: PLR0917 -- one argument for each field.
         cls,
         name: str = "",
         kind: Kind = "number",
@@ -61,15 +61,15 @@ class Output(_Output):
             raise ValueError(f"{who} has the kind {kind!r}; it is pass, number or label.")
         bounds = [bound for bound in (minimum, maximum) if bound is not None]
         if kind != "number" and (bounds or unit):
-            raise ValueError(f"{who} is no number, so it has no unit and no range. Leave them out.")
+            raise ValueError(f"{who} is not a number, so it has no unit and no range. Leave them out.")
         if not all(map(isfinite, bounds)):
-            raise ValueError(f"{who} has a range that is not finite. Leave out the end that is open.")
+            raise ValueError(f"{who} has a bound that is not finite. Leave out a bound that does not exist.")
         if sorted(bounds) != bounds:
             raise ValueError(f"{who} has a minimum above its maximum.")
         return super().__new__(cls, name, kind, unit, minimum, maximum, higher_is_better)
 
     def to_dict(self) -> dict[str, Any]:
-        """As a table of `plugin.toml`; what is absent is left out."""
+        """Return the output as a table of `plugin.toml`, without absent parts."""
         table: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.unit:
             table["unit"] = self.unit
@@ -83,7 +83,7 @@ class Output(_Output):
 
 
 class Definition(NamedTuple):
-    """Everything about an evaluator that a catalog shows, and its code."""
+    """The metadata of an evaluator that the catalog shows, and its code."""
 
     name: str
     version: str
@@ -96,7 +96,7 @@ class Definition(NamedTuple):
     target: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """As a table of `plugin.toml`, and as `describe` answers."""
+        """Return the definition as a table of `plugin.toml`, which is also the form of `describe`."""
         return {
             "name": self.name,
             "version": self.version,
@@ -138,21 +138,22 @@ def evaluator(
     asks: Iterable[str] = (),
     outputs: Iterable[Output] = (),
 ) -> Any:
-    """Make a function or a class an evaluator; it stays callable as before.
+    """Turn a function or a class into an evaluator. It stays callable as before.
 
     Args:
-        name: as used in `--evaluators`; the function's own name by default.
-        version: bump it whenever a score may change; it enters every result and cache key.
+        target: the function or class; omitted if the decorator is called with arguments.
+        name: name for `--evaluators`; the function's name by default.
+        version: version of the evaluator, part of every result and cache key. Increase it if scores may change.
         summary: one line for the catalog; the first line of the docstring by default.
-        scope: "record" scores each record; "dataset" observes all and gives one score for the whole.
-        needs: fields a record must have, else it is skipped: "output", "reference", "usage.latency_ms", …; arguments
-            named after a field, without a default, count as well.
-        asks: what it asks of the kernel: "judge", "embed", "sandbox".
-        outputs: what it returns; may stay empty, then the kind is taken from what it does return.
+        scope: "record" scores each record; "dataset" observes all records and returns one score.
+        needs: fields that a record must have, such as "output" or "usage.latency_ms". A record that lacks one is
+            skipped. Arguments named after a field, without a default, are added.
+        asks: capabilities that the evaluator uses: "judge", "embed", "sandbox".
+        outputs: the scores that the evaluator returns. If empty, their kind is inferred from the results.
 
     Raises:
         TypeError: the signature does not fit.
-        ValueError: a name is none, or one of `needs` or `asks` is unknown.
+        ValueError: the name is invalid, or one of `needs` or `asks` is unknown.
     """
 
     def attach(actual: _Evaluator) -> _Evaluator:
@@ -169,20 +170,20 @@ def evaluator(
         try:
             actual.__evalsi__ = definition  # type: ignore[attr-defined]
         except AttributeError as error:
-            raise TypeError(f"{definition.name}: {actual!r} cannot be marked. Wrap it in a function.") from error
+            raise TypeError(f"{definition.name}: {actual!r} takes no attributes. Wrap it in a function.") from error
         return actual
 
     return attach if target is None else attach(target)
 
 
 def attached_to(target: Any) -> Definition | None:
-    """The definition that `evaluator` attached to this very target, not to a class that it is derived from."""
+    """Return the definition that `evaluator` attached to this target, not to one of its base classes."""
     attached = getattr(target, "__evalsi__", None)
     return attached if isinstance(attached, Definition) and attached.target is target else None
 
 
 def definition_of(target: Any) -> Definition:
-    """The definition attached to a function or class; a plain function gets one from its name and signature.
+    """Return the definition of a function or class, derived from its name and signature if none is attached.
 
     Raises:
         TypeError: the target cannot be an evaluator.
@@ -192,9 +193,9 @@ def definition_of(target: Any) -> Definition:
         return attached
     if not callable(target):
         hint = (
-            "Pass its class, and the params beside it." if hasattr(target, "score") else "Pass a function or a class."
+            "Pass its class, and its params separately." if hasattr(target, "score") else "Pass a function or a class."
         )
-        raise TypeError(f"{target!r} is no evaluator.{foreign_form(target) or f' {hint}'}")
+        raise TypeError(f"{target!r} is not an evaluator.{foreign_form(target) or f' {hint}'}")
     return _define(target)
 
 
@@ -212,11 +213,11 @@ def _define(
     subject = _subject(target)
     own_name: str = name or subject.__name__
     if own_name == "<lambda>":
-        raise TypeError("A lambda has no name. Write evaluator(name=…)(lambda record: …), or a function.")
+        raise TypeError("A lambda has no name. Write evaluator(name=…)(lambda record: …), or use a function.")
     if not _can_be_named(own_name):
-        raise ValueError(f"The name {own_name!r} cannot be used. Use letters, digits, - and _, or publisher/name.")
+        raise ValueError(f"The name {own_name!r} is invalid. Use letters, digits, - and _, or publisher/name.")
     if not _is_version(version):
-        raise ValueError(f"{own_name}: the version {version!r} cannot be used. Write an integer, or such as 1.0.0.")
+        raise ValueError(f"{own_name}: the version {version!r} is invalid. Write an integer, or a version like 1.0.0.")
     if scope not in get_args(Scope):
         raise ValueError(f"{own_name}: the scope is {scope!r}; it is record or dataset.")
     if isinstance(target, type):
@@ -244,7 +245,7 @@ def _define(
 
 
 def _can_be_named(name: str) -> bool:
-    """Whether a command line can name it: no blank, comma, colon, dot, @ or =, which mean something there."""
+    """Return whether the name works on the command line, where blank, comma, colon, dot, @ and = have a meaning."""
     return all(part and all(one.isalnum() or one in "-_" for one in part) for part in name.split("/"))
 
 
@@ -254,14 +255,14 @@ def _is_version(text: str) -> bool:
 
 def _docstring(subject: Any) -> str:
     if subject.__doc__ is None:
-        import inspect  # It looks for an inherited one; few evaluators have none of their own.
+        import inspect  # Finds an inherited docstring. Imported late: rarely needed.
 
         return inspect.getdoc(subject) or ""
     return subject.__doc__.expandtabs() if isinstance(subject.__doc__, str) else ""
 
 
 def _subject(target: Any) -> Any:
-    """What has the name and the docstring: of an object that is called its class, of a partial its function."""
+    """Return what carries the name and docstring: the class of a callable object, the function of a partial."""
     if hasattr(target, "__name__"):
         return target
     function = function_of(target)
@@ -269,7 +270,7 @@ def _subject(target: Any) -> Any:
 
 
 def _check_methods(name: str, target: type, scope: Scope) -> Binding | None:
-    """Refuse a class that lacks a method; returns how its record method takes a record, where that is known."""
+    """Raise `TypeError` if a class lacks a method. Return the binding of its record method, if known."""
     if scope == "record":
         if callable(getattr(target, "plan", None)) and callable(getattr(target, "reduce", None)):
             for method in ("plan", "reduce"):
@@ -285,12 +286,12 @@ def _check_methods(name: str, target: type, scope: Scope) -> Binding | None:
     if not callable(finish):
         raise TypeError(f"{name}: a dataset-scope class needs aggregate(self, states) or combine(self, totals).")
     if is_async(finish):
-        raise TypeError(f"{name}: {finish.__name__}() is called once, and not awaited. Write it without async.")
+        raise TypeError(f"{name}: {finish.__name__}() must not be async. Write it without async.")
     return method_binding(target, "observe")
 
 
 def _check_takes_record(target: type, method: str) -> None:
-    """Refuse a `plan` or `reduce` whose first argument is a field: these two take the whole record."""
+    """Raise `TypeError` if the first argument of `plan` or `reduce` is a field instead of the whole record."""
     arguments = [one for one in arguments_of(getattr(target, method)).values() if one.name != "self"]
     if arguments and arguments[0].name in FIELDS_BY_NAME:
         form = "plan(self, record)" if method == "plan" else "reduce(self, record, replies)"
@@ -298,7 +299,7 @@ def _check_takes_record(target: type, method: str) -> None:
 
 
 def foreign_form(target: Any) -> str:
-    """What to write instead of another tool's class or object; "" where it has no such form."""
+    """Return what to write instead of another tool's class or object; "" if it is not one."""
     forms = {
         "measure": "measure(test_case) is DeepEval's form. Rename it to score(self, input, output), without test_case;"
         " DeepEval's own metrics are evaluators named deepeval/NAME.",
@@ -322,9 +323,9 @@ def _words(name: str, what: str, words: Iterable[str], known: tuple[str, ...]) -
         raise TypeError(f"{name}: {what} is the text {words!r}. Write a list: {what}=[{words!r}].")
     listed = tuple(words)
     for word in listed:
-        # A need may reach into a map: usage.latency_ms.
+        # A need may name an entry of a map: usage.latency_ms.
         if (word.split(".")[0] if what == "needs" else word) not in known:
-            raise ValueError(f"{name}: {what} names {word!r}; there are {', '.join(known)}.")
+            raise ValueError(f"{name}: {what} has the unknown value {word!r}. Choose from {', '.join(known)}.")
     return listed
 
 
@@ -333,5 +334,5 @@ def _distinct(name: str, outputs: Iterable[Output]) -> tuple[Output, ...]:
         raise TypeError(f"{name}: outputs is one Output. Write a list: outputs=[Output(…)].")
     listed = tuple(outputs)
     if len({output.name for output in listed}) < len(listed):
-        raise ValueError(f"{name}: two outputs have one name.")
+        raise ValueError(f"{name}: two outputs have the same name.")
     return listed

@@ -1,6 +1,6 @@
-"""`evalsi.evaluate` and `evalsi.complete`: the doors from a script or a notebook to an installed kernel.
+"""`evalsi.evaluate` and `evalsi.complete`: run the installed kernel from a script or a notebook.
 
-The only file of the SDK that knows the kernel, and it loads it on use: a pack never does.
+The only module of the SDK that imports the kernel, and only when called, so that packs do not need one.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from evalsi_kernel.scores.summaries import Summary
 
 
-# What is no answer of a judge, and yet all that a model had to say.
+# Errors of a judge that `complete` returns as completions: the model did reply.
 _NO_VERDICT = frozenset({"judge.truncated", "judge.refused", "judge.empty"})
 
 
 class Result:
-    """What an evaluation found."""
+    """The results of an evaluation."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
@@ -49,59 +49,62 @@ class Result:
     def status(self) -> str:
         """`complete`, `incomplete`, `partial` or `failed`.
 
-        It is `incomplete` if a model was not asked or answered nothing, `partial` if it was interrupted, and `failed`
-        if the data broke on the way.
+        `incomplete`: a model was not asked or gave no answer. `partial`: the run was interrupted. `failed`: the data
+        could not be read to its end.
         """
         return self._evaluation.status.value
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        """One summary a metric: n, mean, interval, skipped, errors."""
+        """One summary for each metric: n, mean, interval, skipped, errors."""
         return self._evaluation.summaries
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What else should be known, such as an evaluator that skipped every record; empty when all is well."""
+        """Warnings about the run, such as an evaluator that skipped every record; empty if there are none."""
         return tuple(in_python(str(finding)) for finding in self._evaluation.findings)
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What ran."""
+        """The manifest of the run: versions, evaluators, params, data and settings."""
         return self._evaluation.manifest
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """Every outcome of every record, in the order of the data; read from disk, so keep it if you need it twice."""
+        """All outcomes of all records, in the order of the data. Each access reads them from disk."""
         return list(self._spooled("results"))
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """Every record as it was scored."""
+        """All records, as they were scored. Each access reads them from disk."""
         return list(self._spooled("records"))
 
     def __getitem__(self, metric: str) -> Summary:
-        """The summary of one metric; raises `KeyError` with the names there are."""
+        """Return the summary of one metric. Raise `KeyError` with the known names for any other."""
         for summary in self.summaries:
             if summary.metric == metric:
                 return summary
         raise KeyError(f"{metric!r}; there are {', '.join(summary.metric for summary in self.summaries)}")
 
     def table(self) -> str:
-        """The table that `evalsi eval` prints."""
+        """Return the table that `evalsi eval` prints."""
         from evalsi_kernel.results.table import text_table
 
         evaluation = self._evaluation
         return text_table(evaluation.records, len(evaluation.instances), evaluation.summaries)
 
     def save(self, path: str | Path) -> None:
-        """Write `results.json`, in the place of earlier results alone; raises an error that says why it cannot."""
+        """Write the results to a JSON file. An existing file is overwritten only if it holds results."""
         from evalsi_kernel.files.output_check import check_results_output
 
         check_results_output(Path(path))
         self._evaluation.write(Path(path))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row a score: record_id, evaluator, metric, outcome, value, label, reason. Needs `evalsi-sdk[pandas]`."""
+        """Return a DataFrame with a row for each score. Needs `evalsi-sdk[pandas]`.
+
+        Its columns are record_id, evaluator, metric, outcome, value, label, explanation and reason.
+        """
         try:
             import pandas
         except ImportError as error:
@@ -111,7 +114,7 @@ class Result:
 
     @property
     def judge_replies(self) -> list[dict[str, Any]]:
-        """Every raw reply of a model, under the `ref` by which results name it; read from disk."""
+        """All raw replies of models, each with the `ref` that results refer to. Each access reads them from disk."""
         spool = self._evaluation.spool
         assert spool is not None  # evaluate() always keeps the results.
         return list(spool.judge_replies())
@@ -160,26 +163,37 @@ def evaluate(
     output: str | Path | None = None,
     quiet: bool = False,
 ) -> Result:
-    """Score records with evaluators and sum up.
+    """Score records with evaluators and summarize the results.
 
     Args:
-        data: what `--data` takes, or rows: dicts, Records, or a pandas DataFrame, whose NaN, NaT and NA are missing.
-        evaluators: what `--evaluators` takes, functions and classes, or dicts with `ref`, `name` and `params`.
-        mapping, params: record field → column, such as `{"input": "question"}`; evaluator's name → its params.
-        limit: score so many records only.
-        concurrency: records in flight where evaluators wait; None takes 16, a judge's `max_in_flight`, 5,000 batched.
-        record_timeout_s: how long a record may take a function, or an evaluator of your own file; a pack says its own.
-        cluster_by: the metadata key that names a record's cluster; intervals then respect it.
-        confidence, ci: level of the intervals; "auto" or "bootstrap".
-        judge, embed: models that judge and make embeddings, by name or as `{"model": …, "base_url": …}`; no default.
-        batch: ask the judge in batches, for half the price and with hours to answer.
-        cache: take replies of models from the cache, and keep new ones there.
-        budget: what all calls to models may cost together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
-        prices: a file of prices (TOML) that go before those that come along.
-        output, quiet: also write `results.json` there, even when interrupted; say nothing on stderr meanwhile.
+        data: a path or source as for `--data`, or rows: dicts, Records, or a pandas DataFrame. NaN, NaT and NA in a
+            DataFrame count as missing.
+        evaluators: names as for `--evaluators`, functions, classes, or dicts with `ref`, `name` and `params`.
+        mapping: record field → column of the data, such as `{"input": "question"}`.
+        params: evaluator name → its params.
+        limit: maximum number of records to score; None scores all.
+        concurrency: maximum number of records in progress for asynchronous evaluators. None takes 16; for evaluators
+            that call models 64 or the model's `max_in_flight`, if higher, and 5,000 with `batch`.
+        record_timeout_s: seconds that a function, or an evaluator from your own file, may take for one record. Packs
+            declare their own timeout.
+        cluster_by: metadata key that identifies a record's cluster, for cluster-robust intervals.
+        confidence: confidence level of the intervals, between 0 and 1.
+        ci: method of the intervals: "auto" or "bootstrap".
+        judge: judge model, by name or as `{"model": …, "base_url": …}`. There is no default.
+        embed: embedding model, in the same form. There is no default.
+        batch: use the provider's batch API for the judge: half the price, but answers may take hours.
+        cache: read model replies from the cache, and add new ones.
+        budget: limit for all model calls together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
+        prices: price file (TOML); overrides the built-in prices.
+        output: path of a results file (JSON) to write, even if the run is interrupted.
+        quiet: print nothing on stderr.
+
+    Returns:
+        The results, with a summary for each metric.
 
     Raises:
-        EvalsiError: a sentence with a hint; when the data broke on the way, `details["result"]` is what was scored.
+        EvalsiError: the evaluation failed; the error has a hint. If the data could not be read to its end,
+            `details["result"]` has the results up to there.
     """
     make_request = _request_of_the_kernel()
     with _python_words():
@@ -211,24 +225,23 @@ def complete(
     prices: str | Path | None = None,
     quiet: bool = False,
 ) -> list[Completion | AskError]:
-    """Ask a model all questions at once, with the kernel's pace, retries, cache and budget.
+    """Ask a model several questions concurrently, with the kernel's rate limiter, retries, cache and budget.
 
-    A reply that was cut off, refused or is empty is one here, since it is what the model has to say; it is not kept in
-    the cache.
+    A truncated, refused or empty reply is returned as a completion, not as an error. Such replies are not cached.
 
     Args:
-        questions: of plain text: a `schema` asks for an object, and what does not fit it is an error.
-        model: by name or as a dict such as `{"model": …, "base_url": …}`, like the judge of `evaluate`.
-        cache: take replies from the cache, and keep new ones there.
-        budget: what all questions may cost together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
-        prices: a file of prices (TOML) that go before those that come along.
-        quiet: say nothing on stderr, such as that the provider asks to wait.
+        questions: the questions. If one has a `schema`, a reply that does not match it is an error.
+        model: model, by name or as `{"model": …, "base_url": …}`, like the judge of `evaluate`.
+        cache: read replies from the cache, and add new ones.
+        budget: limit for all questions together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
+        prices: price file (TOML); overrides the built-in prices.
+        quiet: print nothing on stderr, such as notes about rate limits.
 
     Returns:
-        What became of each question, in order; one that failed is its error, and what others cost is in theirs.
+        A completion for each question, in order; an `AskError` for each question that failed.
 
     Raises:
-        EvalsiError: nothing could be asked, as where a key is missing.
+        EvalsiError: no question could be asked, for example because the API key is missing.
     """
     _request_of_the_kernel()
     from evalsi_kernel.supervision.event_loop import run_in_loop
@@ -300,14 +313,14 @@ def _request_of_the_kernel() -> type[Request]:
         from evalsi_kernel.request import Request
     except ImportError as error:
         raise ImportError(
-            "evaluate() and complete() need the kernel: install Evals.si as docs/how-to/install.md shows"
+            "evaluate() and complete() need the kernel. Install Evals.si as described in docs/how-to/install.md."
         ) from error
     return Request
 
 
 @contextmanager
 def _python_words(judge: str = "judge") -> Iterator[None]:
-    """Translate the sentences of an `EvalsiError` that leaves the block."""
+    """Replace flags with Python arguments in the message and hint of an `EvalsiError` raised in the block."""
     from evalsi_kernel.errors import EvalsiError
 
     try:
@@ -356,11 +369,11 @@ def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
         spec = dict(one) if isinstance(one, Mapping) else {"ref": one}
         ref, name, params = spec.pop("ref", None), spec.pop("name", None), spec.pop("params", {})
         if spec:
-            raise UsageError(f"An evaluator has the key {next(iter(spec))!r}.", "Its keys are ref, name and params.")
+            raise UsageError(f"An evaluator has the unknown key {next(iter(spec))!r}.", "Use ref, name and params.")
         if isinstance(ref, str):
             wanted.append(Wanted(ref, name, params))
         else:
-            # One function may run twice, under two names with other params.
+            # One function may run several times, under different names and with different params.
             known = next((index for index, target in enumerate(targets) if target is ref), None)
             if known is None:
                 targets.append(ref)
@@ -394,18 +407,18 @@ def _models(
             roles[role] = ModelSettings(**_fitting(name, settings, MODEL))
     bounds = _fitting("budget", budget, BUDGET)
     if batch and PRIMARY not in roles:
-        raise UsageError("batch is about a judge, and none is named.", "Name one with judge.")
+        raise UsageError("batch needs a judge, and none is given.", "Pass one with judge.")
     if not roles:
         for name, bound in (("budget", bounds), ("prices", prices)):
             if bound:
-                raise UsageError(f"{name} is about calls to a model, and none is named.", "Name one with judge.")
+                raise UsageError(f"{name} applies to model calls, and no model is given.", "Pass one with judge.")
         return None
     file = None if prices is None else Path(prices)
     return BrokerSettings(roles, cache, bounds.get("tokens"), bounds.get("usd"), file, batch=batch)
 
 
 def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
-    """What an argument says, where it fits the schema."""
+    """Return an argument's value if it matches the schema; raise `UsageError` if not."""
     from evalsi_kernel.checking.problems import told
     from evalsi_kernel.checking.value_schema import value_problems
     from evalsi_kernel.errors import UsageError
@@ -424,6 +437,6 @@ def _data(data: str | Path | pandas.DataFrame | Iterable[Mapping[str, Any] | Rec
         return str(data)
     given: Any = data
     if hasattr(given, "notna") and hasattr(given, "columns"):
-        # NaN, NaT or NA stand where there is no value, also where None was written; a column of objects keeps None.
+        # pandas stores a missing value as NaN, NaT or NA, even if it was None. A column of objects can hold None.
         return RowsSource(given.astype(object).where(given.notna(), None).to_dict("records"), "DataFrame")
     return RowsSource((row.wire if isinstance(row, Record) else row for row in given), "rows")

@@ -1,6 +1,6 @@
-"""What a person needs to find an exception in an evaluator's code: its place, and its traceback once for each place.
+"""Locations and tracebacks of exceptions in an evaluator's code, each location logged once.
 
-A pack's process writes tracebacks to stderr, which is its log. In a script's own process `evaluate` prints them.
+A pack's process writes tracebacks to stderr, which is its log. In a script's own process, `evaluate` prints them.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 FRAMES = 6
-"""How many of the innermost frames of an exception a traceback shows."""
+"""Number of innermost frames that a traceback shows."""
 _OWN_FOLDER = os.path.dirname(__file__)
 _LIBRARIES = (os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}")
 
 Place = tuple[str, str, int]
-"""The exception's type, the file and the line where it was raised."""
+"""Type of the exception, file and line where it was raised."""
 
 
 class FaultLog:
-    """Where tracebacks go.
+    """Settings of the log.
 
     Attributes:
-        writes: whether they are written to stderr, as in a pack's process of its own.
+        writes: whether tracebacks are written to stderr. True in a pack's own process.
     """
 
     writes = False
 
 
 def place_of(error: BaseException) -> Place:
-    """Return the innermost file and line of the author's own code, or of whatever raised where there is none."""
+    """Return the innermost location in the author's code, or the innermost of all if there is none."""
     frames = []
     step = error.__traceback__
     while step is not None:
@@ -44,14 +44,14 @@ def place_of(error: BaseException) -> Place:
 
 
 def where_of(error: BaseException) -> str:
-    """Return the place as a phrase, such as "my_evals.py, line 7"; "" where it is not known."""
+    """Return the location as text, such as "my_evals.py, line 7"; "" if it is unknown."""
     _, file, line = place_of(error)
     return f"{os.path.basename(file)}, line {line}" if file else ""
 
 
 def traceback_of(error: BaseException) -> str:
     """Return the traceback as text, without the frames of the host loop that called the author's code."""
-    import traceback  # Only a fault needs it.
+    import traceback  # Imported late: only errors need it.
 
     step: TracebackType | None = error.__traceback__
     while step is not None and step.tb_next is not None and _is_host(step.tb_frame.f_code.co_filename):
@@ -60,7 +60,7 @@ def traceback_of(error: BaseException) -> str:
 
 
 def log(error: BaseException) -> str:
-    """Return the traceback, and write it to stderr where that is the log."""
+    """Return the traceback, and write it to stderr if `FaultLog.writes` is set."""
     text = traceback_of(error)
     if FaultLog.writes:
         print(text, file=sys.stderr, flush=True)
@@ -68,7 +68,7 @@ def log(error: BaseException) -> str:
 
 
 def first_of(raised: set[Any] | None, error: BaseException) -> str:
-    """Return and log the traceback of an exception that was not raised at its place before; "" of any other."""
+    """Return and log the traceback of the first exception at each location; return "" for later ones."""
     place = place_of(error)
     if raised is not None and place in raised:
         return ""

@@ -1,7 +1,6 @@
-"""The host loop of a pack: one session machine, a reader that never waits, and the caller's thread that works.
+"""The host loop of a pack: a reader thread that never blocks, and the caller's thread that handles requests.
 
-The reader takes frames in and answers control at once; the caller's thread does the requests in order.
-It must not know what an evaluator computes.
+The reader receives frames and answers control messages at once. The caller's thread handles requests in order.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ _Result = TypeVar("_Result")
 Load = Callable[[], dict[str, Definition]]
 LEAVE_S = 5.0
 WINDOW = 512
-"""How many `score` requests are taken in: for one that waits, of large records, as many as it may have in flight."""
-_KERNEL_GONE = WireError("protocol.eof", "The kernel went away.", "", "kernel")
+"""Maximum number of open `score` requests: large records come one per request, and async evaluators score many."""
+_KERNEL_GONE = WireError("protocol.eof", "The kernel closed the connection.", "", "kernel")
 
 
 class _Ask(NamedTuple):
-    """A request to the kernel that waits for a credit."""
+    """A request to the kernel that waits for a credit of the kernel's window."""
 
     method: str
     body: dict[str, Any]
@@ -60,15 +59,15 @@ class _Ask(NamedTuple):
 
 
 class Host:
-    """Serves one session over one channel.
+    """Serve one session over one channel.
 
     Args:
-        channel: to the kernel.
-        name: of the pack, for `hello`.
-        version: of the pack, for `hello`.
-        load: imports the pack and gives its evaluators; called once, as soon as it serves. A fault is told on `hello`.
-        window: how many `score` requests the kernel may have open.
-        on_over: called once, by the reader's thread, as soon as the session is over; work may still go on then.
+        channel: channel to the kernel.
+        name: name of the pack, for `hello`.
+        version: version of the pack, for `hello`.
+        load: imports the pack and returns its evaluators. Called once at the start; its errors answer `hello`.
+        window: maximum number of `score` requests that the kernel may have open.
+        on_over: called once, by the reader thread, when the session ends. Work may still be in progress.
     """
 
     def __init__(
@@ -98,11 +97,11 @@ class Host:
         self._work = Work(self, name, version, load, self._running)
 
     def serve(self) -> None:
-        """Serve until the kernel says goodbye or goes away; returns then, in either case."""
+        """Serve until the kernel sends `bye` or closes the connection."""
         reader = threading.Thread(target=self._read, name="evalsi-reader", daemon=True)
         reader.start()
         try:
-            # The kernel is still loading; what there is to import need not wait for its greeting.
+            # Import the pack while the kernel is still starting, before its `hello` arrives.
             self._work.load()
             while (request := self._inbox.get()) is not None:
                 self._work.do(request)
@@ -113,21 +112,21 @@ class Host:
             self._outbox.close(LEAVE_S)
             self._channel.close()
 
-    # -- what the worker uses -------------------------------------------------------------------------------------
+    # -- used by the worker thread --------------------------------------------------------------------------------
 
     def is_cancelled(self, request_id: int) -> bool:
-        """Whether the kernel no longer wants this request's answer."""
+        """Return whether the kernel cancelled the request."""
         return request_id in self._cancelled
 
     def open_buffer(self, request_id: int, takes: Collection[str]) -> ItemBuffer:
-        """The buffer for the outcomes of a request, for a kernel with these capabilities; a ping flushes it too."""
+        """Open the outcome buffer of a request, for a kernel with the capabilities `takes`. A ping flushes it too."""
         runs, durations = ITEM_RUNS in takes, ITEM_DURATIONS in takes
         buffer = ItemBuffer(request_id, self._send_event, takes_runs=runs, takes_durations=durations)
         self._buffers[request_id] = buffer
         return buffer
 
     def respond(self, request_id: int, body: dict[str, Any]) -> None:
-        """Answer a request; with an error when the body cannot be sent."""
+        """Answer a request, with an error if the body cannot be encoded."""
         self._forget(request_id)
         try:
             self._call(lambda: self._machine.respond(request_id, body))
@@ -138,25 +137,25 @@ class Host:
     def fail(self, request_id: int, error: WireError) -> None:
         """Answer a request with an error."""
         self._forget(request_id)
-        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        # A misuse means that the session ended meanwhile, so there is no peer to answer.
         with suppress(LocalMisuse):
             self._call(lambda: self._machine.fail(request_id, error))
         self._cancelled.discard(request_id)
 
     def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]:
-        """Ask the kernel for a capability, as soon as a credit is free.
+        """Send a request to the kernel as soon as a credit is free.
 
         Returns:
-            A future with the response's body; it raises `AskError`. Cancelling it tells the kernel.
+            A future of the response's body; it raises `AskError`. Cancelling it cancels the request.
         """
-        from concurrent.futures import Future  # 10 ms that only an asking pack need pay.
+        from concurrent.futures import Future  # Imported late: it takes 10 ms.
 
         future: Future[dict[str, Any]] = Future()
         self._ask(method, body, future)
         return future
 
     def ask_in_loop(self, method: str, body: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:
-        """Ask as `ask` does, from a task of an event loop; answers that come together wake the loop once."""
+        """Send a request from a task of an event loop. Answers that arrive together wake the loop once. See `ask`."""
         import asyncio
 
         from evalsi.loop_asks import LoopAsk, LoopAsks
@@ -182,7 +181,7 @@ class Host:
                 self._send_asks()
                 ended = ended or not data
         finally:
-            # Whatever happened here, nobody may wait for a request or an answer any more.
+            # Release every waiter, however the reader ended.
             self._work.abandon()
             for request_id in list(self._asked):
                 self._settle(request_id, AskError(_KERNEL_GONE))
@@ -194,11 +193,11 @@ class Host:
         try:
             return self._channel.read()
         except OSError:
-            # A channel that is reset, or that the worker closed after its goodbye, is at its end.
+            # The connection was reset, or the worker closed the channel after `bye`.
             return b""
 
     def _take(self, event: Event) -> bool:
-        """Act on one event without ever waiting; returns whether the session is over."""
+        """Handle one event without blocking. Return whether the session is over."""
         if isinstance(event, RequestReceived):
             if event.method == "ping":
                 self._answer_ping(event)
@@ -229,15 +228,15 @@ class Host:
         try:
             self._call(lambda: self._machine.tell(method, body))
         except LocalMisuse as misuse:
-            # After the session's end there is nobody to tell; any other misuse is the body's fault.
+            # After the end of the session the event is dropped. Any other misuse is an error of the body.
             if misuse.error.code != "protocol.misuse":
                 raise
 
     def _call(self, step: Callable[[], _Result]) -> _Result:
-        """Make a step of the machine and send its bytes.
+        """Run a step of the machine and send the resulting bytes.
 
-        They get their place among the others under the machine's lock: two threads that put theirs after it could turn
-        ids around, or send an item after its request was answered.
+        The bytes are queued under the machine's lock. Otherwise two threads could swap the order of ids, or send an
+        outcome after the answer to its request.
         """
         waits = threading.get_ident() != self._reader_ident
         if waits:
@@ -269,11 +268,11 @@ class Host:
         self._send_asks()
 
     def _send_asks(self) -> None:
-        """Send the asks that credits allow; fail them when the session takes none any more."""
+        """Send as many requests as credits allow; fail them all if the session has ended."""
         sent: list[tuple[int, Waiting]] = []
         failed: list[tuple[Waiting, WireError]] = []
         self._call(partial(self._request_asks, sent, failed))
-        # Callbacks of futures run at once: never under the lock.
+        # Callbacks of futures run immediately, so they must not run under the lock.
         for request_id, future in sent:
             future.add_done_callback(partial(self._tell_if_cancelled, request_id))
         for future, error in failed:

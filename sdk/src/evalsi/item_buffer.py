@@ -1,6 +1,6 @@
-"""Outcomes on their way out: gathered into frames of a good size, flushed by time, by size and on demand.
+"""Buffer outcomes and send them in frames, flushed by time, by size and on demand.
 
-Any thread may add or flush, but each column has one thread that adds. It must not know how an outcome came about.
+Any thread may add items or flush. Each column has exactly one thread that adds to it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ FLUSH_AFTER_S = 0.05
 Item = list[Any]
 Run = list[Any]
 Send = Callable[[str, dict[str, Any]], None]
-# How a verdict that stands for itself is called on the wire, by its type.
+# Type of a bare verdict → its key on the wire.
 VERDICT_KEYS: dict[type, str] = {bool: "passed", float: "value"}
 
 
 class Column:
-    """One session's outcomes of a request, one a record from the first on.
+    """One session's outcomes of a request, one for each record, in order.
 
     Attributes:
-        outcomes: those that were not sent yet. Append the next record's: an item, or only the verdict where there is
-            nothing else to say, which is True, False or a finite float, or a `Bare` tuple of such.
+        outcomes: outcomes that were not sent yet. Append an item, or only the verdict if the outcome has nothing else:
+            True, False, a finite float, or a `Bare` tuple of verdicts.
     """
 
     __slots__ = ("_first", "_session", "outcomes")
@@ -41,8 +41,8 @@ class Column:
         self._first = 0
 
     def take(self, runs: list[Run], items: list[Item]) -> None:
-        """Move what is there to these, verdicts of one kind that follow one another as a run."""
-        # The other thread may append meanwhile: cut off exactly what was copied.
+        """Move all outcomes to `runs` and `items`; consecutive verdicts of one kind become a run."""
+        # Another thread may append meanwhile, so remove exactly what was copied.
         outcomes = self.outcomes[:]
         del self.outcomes[: len(outcomes)]
         for kind, group in groupby(outcomes, type):
@@ -63,17 +63,17 @@ class Column:
 
 
 class ItemBuffer:
-    """The outcomes of one `score` request: items, `[session, index, outcome, payload]` each, and runs of verdicts.
+    """The outcomes of one `score` request: items `[session, index, outcome, payload]`, and runs of verdicts.
 
     Args:
-        request_id: of the request.
+        request_id: id of the request.
         send_event: sends an event.
-        takes_runs: whether the kernel knows runs; else their items are sent.
-        takes_durations: whether an item may have a fifth element, how many milliseconds its evaluation took.
+        takes_runs: whether the kernel supports runs; otherwise they are sent as items.
+        takes_durations: whether an item may have a fifth element, the duration of the evaluation in milliseconds.
 
     Attributes:
         takes_durations: as given.
-        due_at: when it is to be flushed at the latest, by the clock `monotonic()`.
+        due_at: time of the next flush at the latest, on the `monotonic()` clock.
     """
 
     def __init__(
@@ -90,24 +90,24 @@ class ItemBuffer:
         self.counts: dict[str, int] = {}
 
     def open_columns(self, sessions: Iterable[int]) -> list[Column]:
-        """A column for each session; what they get is sent as if it had been added here."""
+        """Return a column for each session; their outcomes are flushed with this buffer."""
         self._columns = [Column(session) for session in sessions]
         return self._columns
 
     def add_many(self, items: list[Item]) -> None:
-        """Add the items of one record; sends when enough is there or time has passed."""
+        """Add the items of one record. Flush if the buffer is full or due."""
         self._items += items
         if len(self._items) >= MAX_ITEMS or monotonic() >= self.due_at:
             self.flush()
 
     def flush(self, *, wait: bool = True) -> None:
-        """Send what is there; without `wait` leave it to whoever is at it already."""
+        """Send all buffered outcomes. Without `wait`, return at once if another thread is flushing."""
         if not self._lock.acquire(blocking=wait):
             return
         try:
             runs: list[Run] = []
             items = self._items[:]
-            # Others may append meanwhile: cut off exactly what was copied.
+            # Other threads may append meanwhile, so remove exactly what was copied.
             del self._items[: len(items)]
             for column in self._columns:
                 column.take(runs, items)
@@ -120,7 +120,7 @@ class ItemBuffer:
         if not self._takes_runs:
             items += [item for run in runs for item in items_of(run)]
         elif runs:
-            # Apart from the items, which may have to be sent again in halves.
+            # In a frame without items, because items may have to be sent again in halves.
             self._send_event("item", {"request": self._request_id, "runs": runs})
             self._count("scored", sum(len(columns[0][2]) for _, _, columns in runs))
         if items:
@@ -148,7 +148,7 @@ class ItemBuffer:
 
 
 def items_of(run: Run) -> list[Item]:
-    """The items that a run stands for."""
+    """Return the items that a run represents."""
     session, first, columns = run
     scores = [
         [{"name": name, key: verdict} if name else {key: verdict} for verdict in verdicts]

@@ -1,7 +1,4 @@
-"""Questions to a judge and its replies, as an evaluator writes and reads them; and their forms on the wire.
-
-It must not know a provider, a price or a cache: those are the kernel's.
-"""
+"""Questions to a judge, its replies, and their wire forms."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ Message = Mapping[str, str]
 
 
 class AskError(Exception):
-    """The kernel could not do what was asked; the evaluation ends as an error that carries the kernel's own."""
+    """A call to the kernel failed. If an evaluator does not catch it, the outcome is this error."""
 
     def __init__(self, error: WireError) -> None:
         super().__init__(str(error))
@@ -26,12 +23,12 @@ class Question(NamedTuple):
 
     Args:
         messages: chat messages, each `{"role": "system" | "user" | "assistant", "content": text}`.
-        schema: JSON Schema of the answer, an object at its top; None asks for plain text.
+        schema: JSON Schema of the answer, with an object at the top level; None asks for plain text.
         role: which judge of the run to ask.
-        max_tokens: the most that the reply may take; None takes the run's own.
-        temperature: of sampling; None takes the run's own.
-        seed: of sampling; None leaves it to the provider.
-        sample: tells repeated samples of one question apart: equal questions of one sample share one reply.
+        max_tokens: maximum number of tokens of the reply; None takes the run's setting.
+        temperature: sampling temperature; None takes the run's setting.
+        seed: sampling seed; None leaves it to the provider.
+        sample: number that distinguishes repeated samples. Equal questions with the same number share one reply.
     """
 
     messages: Sequence[Message]
@@ -43,7 +40,7 @@ class Question(NamedTuple):
     sample: int = 0
 
     def to_body(self) -> dict[str, Any]:
-        """As one of the `requests` of `judge.ask`; what is the default is left out."""
+        """Return the question as one of the `requests` of `judge.ask`, without default values."""
         body: dict[str, Any] = {"messages": [dict(message) for message in self.messages]}
         for name, default in self._field_defaults.items():
             value = getattr(self, name)
@@ -53,15 +50,15 @@ class Question(NamedTuple):
 
 
 class JudgeReply(NamedTuple):
-    """What a judge answered.
+    """The reply of a judge.
 
     Args:
-        value: the answer, which fits the question's schema; None where it had none.
-        text: the reply as the judge wrote it.
-        ref: under which results.json holds the reply.
-        model: that answered, as its provider names it.
-        cached: whether it came from the cache.
-        cost_usd: what it cost in this run; None is unknown.
+        value: the answer, which matches the question's schema; None if the question had no schema.
+        text: the raw reply.
+        ref: key of the reply in results.json.
+        model: model that answered, as reported by the provider.
+        cached: whether the reply came from the cache.
+        cost_usd: cost in this run, in US dollars; None if unknown.
     """
 
     value: Any
@@ -73,15 +70,15 @@ class JudgeReply(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model wrote, as `complete` brings it; unlike a judge's reply it may be cut off, refused or empty.
+    """The reply of a model to `complete`. Unlike a judge's reply, it may be truncated, refused or empty.
 
     Args:
-        text: as the model wrote it.
-        finish: why it ended: "stop", "length", "refusal", "tool" or "other".
-        model: that wrote it, as its provider names it.
-        cached: whether it came from the cache.
-        tokens: what it took, in and out; None is unknown.
-        cost_usd: what it cost now; None is unknown.
+        text: the text of the reply.
+        finish: why the reply ended: "stop", "length", "refusal", "tool" or "other".
+        model: model that answered, as reported by the provider.
+        cached: whether the reply came from the cache.
+        tokens: input and output tokens together; None if unknown.
+        cost_usd: cost of this call, in US dollars; None if unknown.
     """
 
     text: str
@@ -93,19 +90,19 @@ class Completion(NamedTuple):
 
 
 def ask_body(session: int, record_id: str, questions: Sequence[Question]) -> dict[str, Any]:
-    """The body of a `judge.ask`."""
+    """Return the body of a `judge.ask` request."""
     return {"session": session, "record": record_id, "requests": [question.to_body() for question in questions]}
 
 
 def replies_of(body: Mapping[str, Any], count: int) -> list[JudgeReply | AskError]:
-    """The replies of a `judge.ask`, in the order of its questions; one that failed is the error itself.
+    """Return the replies of a `judge.ask`, in the order of its questions; an `AskError` for each that failed.
 
     Raises:
-        AskError: the kernel answered fewer or more than were asked.
+        AskError: the number of replies differs from the number of questions.
     """
     replies = body.get("replies")
     if not isinstance(replies, list) or len(replies) != count:
-        raise AskError(WireError("protocol.body", f"{count} questions did not get {count} replies.", "", "kernel"))
+        raise AskError(WireError("protocol.body", f"The kernel did not send {count} replies.", "", "kernel"))
     return [_reply_of(reply) for reply in replies]
 
 

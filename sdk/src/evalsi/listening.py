@@ -1,7 +1,7 @@
-"""Serve a pack from a process that its developer started, under a debugger, to one kernel after another.
+"""Serve a pack from a process that its developer started, for example under a debugger.
 
-All work is done in this process's main thread, where breakpoints are, and nothing ends it but its developer. For
-services that others use there is `evalsi plugins serve`, which gives each kernel a process of its own.
+The process serves one kernel after another in its main thread, where breakpoints work, until Ctrl-C. For a service with
+several users, `evalsi plugins serve` starts a process for each kernel.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ def listen_at(address: str, name: str, version: str, load: Load) -> None:
     """Serve session after session until Ctrl-C.
 
     Args:
-        address: `unix:///path` or `tcp://127.0.0.1:PORT`; port 0 takes one that is free.
-        name, version: of the pack, for `hello`.
-        load: imports the pack; once, so a change of its code needs a new start.
+        address: `unix:///path` or `tcp://127.0.0.1:PORT`; port 0 takes a free port.
+        name: name of the pack, for `hello`.
+        version: version of the pack, for `hello`.
+        load: imports the pack. Modules are cached, so a change of the code needs a restart.
 
     Raises:
-        SystemExit: the address is none, or something else listens there.
+        SystemExit: the address is invalid or in use.
     """
     with closing(_bound(address)) as listener, suppress(KeyboardInterrupt):
         listener.listen()
@@ -55,10 +56,10 @@ def _bound(address: str) -> socket.socket:
             return socket.create_server((parts.hostname, parts.port), family=family)
     except (OSError, ValueError) as error:
         raise SystemExit(
-            f"{address} cannot be listened on: {error}. End what listens there, or name another."
+            f"Cannot listen on {address}: {error}. Stop the process that uses it, or choose another address."
         ) from error
     raise SystemExit(
-        f"--listen {address}: write unix:///PATH or tcp://127.0.0.1:PORT; `evalsi plugins serve` serves other machines."
+        f"--listen {address} is invalid. Write unix:///PATH or tcp://127.0.0.1:PORT, or use `evalsi plugins serve`."
     )
 
 

@@ -1,7 +1,4 @@
-"""Where a host's evaluators come from: a pack's module, a user's file, or objects at hand.
-
-It imports code, and says where that code fails; it must not know the wire.
-"""
+"""Load evaluators from a pack's module, a Python file, or functions and classes."""
 
 from __future__ import annotations
 
@@ -22,26 +19,26 @@ _PASSED_OVER = (os.path.dirname(__file__), os.path.dirname(importlib.__file__))
 
 
 class LoadError(Exception):
-    """The code cannot be imported or holds no such evaluator; a sentence with a hint."""
+    """The code cannot be imported, or has no such evaluator. The message includes a hint."""
 
 
 def from_module(name: str, attribute: str = "") -> dict[str, Definition]:
-    """The evaluators of an importable module: the one named, or all that it lists or decorates.
+    """Return the evaluators of an importable module: the named one, or all that it lists or decorates.
 
     Args:
-        name: dotted, as in an import.
+        name: dotted name, as in an import.
         attribute: a name in the module, or the name of one of its evaluators; "" takes all.
 
     Raises:
-        LoadError: no such module, code in it that fails, no such attribute, or no evaluator.
+        LoadError: the module is missing, fails on import, or has no such attribute or no evaluator.
     """
     if not all(part.isidentifier() for part in name.split(".")):
-        raise LoadError(f"{name!r} is no module's name. Write it as in an import: package.module.")
+        raise LoadError(f"{name!r} is not a module name. Write it as in an import: package.module.")
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise LoadError(f"There is no module {name!r}. Check the name, or install what holds it.") from error
+            raise LoadError(f"There is no module {name!r}. Check the name, or install the package.") from error
         _fail(f"The module {name!r}", error)
     except Exception as error:  # noqa: BLE001 -- importing runs an author's code, which may raise anything.
         _fail(f"The module {name!r}", error)
@@ -49,14 +46,14 @@ def from_module(name: str, attribute: str = "") -> dict[str, Definition]:
 
 
 def from_file(path: Path, attribute: str = "") -> dict[str, Definition]:
-    """The evaluators of a Python file; its folder is importable for it.
+    """Return the evaluators of a Python file, whose folder is added to the import path.
 
     Args:
-        path: of a `.py` file.
-        attribute: as for a module.
+        path: path of a `.py` file.
+        attribute: as for `from_module`.
 
     Raises:
-        LoadError: no such file, code in it that fails, no such attribute, or no evaluator.
+        LoadError: the file is missing, fails on import, or has no such attribute or no evaluator.
     """
     if not path.is_file():
         raise LoadError(f"There is no file {path}. Check the path.")
@@ -67,7 +64,7 @@ def from_file(path: Path, attribute: str = "") -> dict[str, Definition]:
     name = _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise LoadError(f"{path.name} is no Python file. Name a .py file.")
+        raise LoadError(f"{path.name} is not a Python file. Pass a .py file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -79,15 +76,15 @@ def from_file(path: Path, attribute: str = "") -> dict[str, Definition]:
 
 
 def from_objects(targets: Iterable[Any], *, qualify: bool = False) -> dict[str, Definition]:
-    """The evaluators given as functions or classes.
+    """Return the evaluators for functions and classes.
 
     Args:
         targets: the functions and classes.
-        qualify: put the module's name before those of one name, where they are of different modules.
+        qualify: prefix equal names with the names of their modules.
 
     Raises:
-        LoadError: two of them have one name.
-        TypeError: one of them cannot be an evaluator.
+        LoadError: two evaluators have the same name.
+        TypeError: one of the targets cannot be an evaluator.
     """
     found: dict[str, Definition] = {}
     definitions = [definition_of(target) for target in targets]
@@ -97,7 +94,7 @@ def from_objects(targets: Iterable[Any], *, qualify: bool = False) -> dict[str, 
         if qualify and names.count(definition.name) > 1 and module and "/" not in definition.name:
             definition = definition._replace(name=f"{module}/{definition.name}")  # noqa: PLW2901
         if definition.name in found:
-            raise LoadError(f"Two evaluators are named {definition.name!r}. Give one another name: @evaluator(name=…).")
+            raise LoadError(f"Two evaluators are named {definition.name!r}. Rename one with @evaluator(name=…).")
         found[definition.name] = definition
     return found
 
@@ -114,12 +111,12 @@ def _pick(module: ModuleType, where: str, attribute: str) -> dict[str, Definitio
             raise LoadError(f"{where} has no {attribute!r}. It has {_names(module, listed)}.")
         return {attribute: listed[attribute]}
     if not listed:
-        raise LoadError(f"{where} has no evaluator. Decorate a function with @evaluator, or name one: {where}:NAME.")
+        raise LoadError(f"{where} has no evaluator. Decorate a function with @evaluator, or select one: {where}:NAME.")
     return listed
 
 
 def _listed(module: ModuleType) -> list[Any]:
-    """What the module lists in EVALUATORS or, without that, all that is decorated in it; each once."""
+    """Return what the module lists in EVALUATORS or, without that list, all decorated targets; each once."""
     listed = getattr(module, "EVALUATORS", None)
     if listed is None:
         values = vars(module).values()
@@ -130,7 +127,7 @@ def _listed(module: ModuleType) -> list[Any]:
 
 
 def _names(module: ModuleType, listed: Iterable[str]) -> str:
-    """What of the module's own could have been meant."""
+    """Return the module's own names that could have been meant."""
     own = [
         name
         for name, value in vars(module).items()
@@ -140,7 +137,7 @@ def _names(module: ModuleType, listed: Iterable[str]) -> str:
 
 
 def _module_name(path: Path) -> str:
-    """The file's own name, so that its neighbours can import it; another where that one is taken."""
+    """Return the file's stem, so that files next to it can import it; another name if the stem is taken."""
     stem = path.stem
     loaded = sys.modules.get(stem)
     taken = stem in sys.stdlib_module_names or (loaded is not None and getattr(loaded, "__file__", None) != str(path))
@@ -148,7 +145,7 @@ def _module_name(path: Path) -> str:
 
 
 def _fail(what: str, error: Exception) -> NoReturn:
-    """Say what is wrong with the code, and where in it."""
+    """Raise a `LoadError` that states the error in the code and its location."""
     if isinstance(error, SyntaxError):
         place = _at(error.filename or what, error.lineno)
         raise LoadError(f"{place}: {error.msg}. Correct that line.") from error
@@ -162,13 +159,13 @@ def _fail(what: str, error: Exception) -> NoReturn:
 
 
 def _place(error: Exception) -> str:
-    """The innermost file and line of the author's own code: what stands in the folder of its first frame."""
-    import traceback  # Here and below: what only code that fails needs.
+    """Return the innermost location of the author's code, which is in the folder of the first frame."""
+    import traceback  # Imported late, here and below: only errors need it.
     from pathlib import Path
 
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame.filename)]
     if not frames:
-        return "at its import"
+        return "during its import"
     folder = Path(frames[0].filename).parent
     own = [frame for frame in frames if folder in Path(frame.filename).parents]
     return _at(own[-1].filename, own[-1].lineno)

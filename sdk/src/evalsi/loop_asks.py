@@ -1,7 +1,7 @@
-"""Answers on their way from the thread that reads to the tasks of an event loop that wait for them.
+"""Pass answers from the reader thread to the waiting tasks of an event loop.
 
-One wake of the loop brings all that have come by then, where a wake for each would cost a system call for each. Loaded
-only with an event loop. It must not know what is asked, nor frames.
+One wake-up of the loop delivers all answers that have arrived, because each wake-up costs a system call. Imported only
+with an event loop.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Answer = dict[str, Any] | BaseException
 
 
 class LoopAsks:
-    """The asks of one loop."""
+    """The pending answers of one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -24,15 +24,15 @@ class LoopAsks:
         self._is_waking = False
 
     def bring(self, future: asyncio.Future[dict[str, Any]], answer: Answer) -> None:
-        """Settle a future in its loop, soon; may be called from any thread."""
+        """Schedule setting a future's result in its loop. May be called from any thread."""
         self._come.append((future, answer))
         if not self._is_waking:
             self._is_waking = True
-            with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+            with suppress(RuntimeError):  # The loop is closed, so no task is waiting.
                 self.loop.call_soon_threadsafe(self._settle)
 
     def _settle(self) -> None:
-        # First, so that an answer which comes from now on wakes the loop again.
+        # Reset first, so that an answer which arrives from now on wakes the loop again.
         self._is_waking = False
         while self._come:
             future, answer = self._come.popleft()
@@ -45,9 +45,9 @@ class LoopAsks:
 
 
 class LoopAsk:
-    """Stands for one answer, as a `concurrent.futures.Future` does; a task awaits its `future`.
+    """One pending answer, with the interface of `concurrent.futures.Future`. A task awaits its `future`.
 
-    Make it in the loop's thread.
+    Create it in the loop's thread.
     """
 
     __slots__ = ("_asks", "_on_done", "future")
@@ -59,29 +59,29 @@ class LoopAsk:
         self.future.add_done_callback(self._done)
 
     def cancelled(self) -> bool:
-        """Whether the task no longer waits."""
+        """Return whether the task stopped waiting."""
         return self.future.cancelled()
 
     def set_running_or_notify_cancel(self) -> bool:
-        """Whether an answer is still wanted."""
+        """Return whether an answer is still expected."""
         return not self.future.done()
 
     def set_result(self, body: dict[str, Any]) -> None:
-        """Bring the answer."""
+        """Deliver the answer."""
         self._asks.bring(self.future, body)
 
     def set_exception(self, error: BaseException) -> None:
-        """Bring what went wrong."""
+        """Deliver an error."""
         self._asks.bring(self.future, error)
 
     def add_done_callback(self, callback: Callable[[LoopAsk], object]) -> None:
-        """Call it once the future is done; there is one at most. One that is cancelled meanwhile may be told twice."""
+        """Set the only callback for completion. It may be called twice if the future is cancelled meanwhile."""
         self._on_done = callback
         if self.future.cancelled():
             callback(self)
 
     def _done(self, future: asyncio.Future[dict[str, Any]]) -> None:
         if not future.cancelled():
-            future.exception()  # Seen, also where the evaluator that asked never awaits the answer.
+            future.exception()  # Mark it as retrieved: the evaluator may never await the answer.
         if self._on_done is not None:
             self._on_done(self)

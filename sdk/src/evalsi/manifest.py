@@ -1,6 +1,6 @@
-"""`python -m evalsi.manifest MODULE`: the `[[evaluators]]` tables of a pack's plugin.toml, from its code.
+"""`python -m evalsi.manifest MODULE`: generate the `[[evaluators]]` tables of a pack's plugin.toml from its code.
 
-The tables are written, never edited; what stands above the first of them in the file is the author's.
+Text above the first generated table belongs to the author and is kept.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class ManifestError(Exception):
-    """The manifest cannot be read, written, or does not agree with the code; a sentence with a hint."""
+    """The manifest cannot be read or written, or differs from the code. The message includes a hint."""
 
 
 def evaluator_tables(definitions: Iterable[Definition]) -> str:
-    """The tables as TOML text, one for each evaluator, in the order given.
+    """Return the tables as TOML text, one for each evaluator, in the given order.
 
     Raises:
-        TypeError: a default, or whatever else an author wrote, has no form in TOML.
+        TypeError: a value, such as a default, cannot be written in TOML.
     """
     return MARK + "\n" + "\n".join("\n".join(_table_lines(definition)) + "\n" for definition in definitions)
 
 
 def with_tables(manifest: str, tables: str) -> str:
-    """The manifest's text with its evaluator tables replaced, or appended when it has none.
+    """Return the manifest's text with its evaluator tables replaced, or appended if it has none.
 
     Raises:
-        ManifestError: what stands above the tables is not TOML, or has such tables itself.
+        ManifestError: the text above the tables is not TOML, or has evaluator tables itself.
     """
     head = manifest.split(MARK, maxsplit=1)[0].rstrip()
     try:
         above = tomllib.loads(head.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise ManifestError(f"It is not TOML: {error}. Correct that place.") from error
+        raise ManifestError(f"It is not valid TOML: {error}. Correct it there.") from error
     if "evaluators" in above:
-        raise ManifestError("It has [[evaluators]] above the written ones. Delete them; the code says what there is.")
+        raise ManifestError("It has [[evaluators]] above the generated tables. Delete them.")
     return f"{head}\n\n{tables}".lstrip("\n")
 
 
 def toml_value(value: Any) -> str:
-    """A JSON value as an inline TOML value.
+    """Return a JSON value as an inline TOML value.
 
     Raises:
-        TypeError: TOML has no such value, as for null and for half a surrogate pair.
+        TypeError: TOML cannot represent the value, such as null or a lone surrogate.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -69,11 +69,11 @@ def toml_value(value: Any) -> str:
     if isinstance(value, dict):
         pairs = [f"{_key(key)} = {toml_value(item)}" for key, item in value.items()]
         return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
-    raise TypeError(f"TOML has no form for {value!r}.")
+    raise TypeError(f"TOML cannot represent {value!r}.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print, write (`--write FILE`) or check (`--check FILE`) the tables; returns the exit code."""
+    """Print, write (`--write FILE`) or check (`--check FILE`) the tables. Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m evalsi.manifest", description=__doc__)
     parser.add_argument("module", help="import name of the pack")
     action = parser.add_mutually_exclusive_group()
@@ -108,8 +108,8 @@ def _check(path: Path, tables: str, module: str) -> None:
     except (OSError, ManifestError) as error:
         raise ManifestError(f"{path}: {_reason(error)}") from error
     if not agrees:
-        differing = ", ".join(_differing(text, tables)) or "form only"
-        hint = f"Write it anew: python -m evalsi.manifest {module} --write {path}"
+        differing = ", ".join(_differing(text, tables)) or "formatting only"
+        hint = f"Update it: python -m evalsi.manifest {module} --write {path}"
         raise ManifestError(f"{path} differs from the code ({differing}). {hint}")
 
 
@@ -125,18 +125,18 @@ def _reason(error: OSError | ManifestError) -> str:
 
 
 def _differing(text: str, tables: str) -> list[str]:
-    """The evaluators whose tables are not alike, or that only one of the two has."""
+    """Return the names of the evaluators whose tables differ or exist on one side only."""
     try:
         written = tomllib.loads(text.removeprefix("\ufeff")).get("evaluators", [])
     except tomllib.TOMLDecodeError:
-        return ["it is not TOML"]
+        return ["not valid TOML"]
     before = {str(table.get("name")): table for table in written}
     after = {table["name"]: table for table in tomllib.loads(tables).get("evaluators", [])}
     return [name for name in {**before, **after} if before.get(name) != after.get(name)]
 
 
 def _table_lines(definition: Definition) -> Iterator[str]:
-    """One evaluator, with a line a param, so that a change of one is one line of a diff."""
+    """Yield the lines of one evaluator, with one line for each param to keep diffs small."""
     table = definition.to_dict()
     params = table.pop("params")
     properties = params["properties"]
@@ -165,8 +165,8 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise TypeError(f"TOML has no form for {text!r}, which holds half a surrogate pair.") from error
-    # JSON's escapes are TOML's too; the one control character that JSON leaves as it is, TOML does not allow.
+        raise TypeError(f"TOML cannot represent {text!r}, which has a lone surrogate.") from error
+    # JSON's escapes are valid in TOML. Only DEL must be escaped in TOML and is not in JSON.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

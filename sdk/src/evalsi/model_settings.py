@@ -1,7 +1,4 @@
-"""What `evaluate` and `complete` take for a model and for a budget, as the JSON schemas that their values must fit.
-
-It must not know the kernel, which checks them.
-"""
+"""JSON schemas of the model and budget arguments of `evaluate` and `complete`."""
 
 from __future__ import annotations
 

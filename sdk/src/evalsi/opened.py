@@ -1,7 +1,4 @@
-"""An evaluator opened with params: one callable that takes a record, ready for the hot loop.
-
-It must not know the wire; the host loop does.
-"""
+"""An evaluator opened with params: one callable of a record, for the scoring loop."""
 
 from __future__ import annotations
 
@@ -23,15 +20,20 @@ if TYPE_CHECKING:
 
 
 CONTENT_FIELDS = frozenset(("input", "output", "reference", "context"))
-"""The fields that may hold images and other media."""
+"""Fields that may contain images and other media."""
 _IN_TEXT = frozenset(("judge", "embed"))
 
 
 class Opened(NamedTuple):
-    """One session: `score` gives a record's result (or its state, at dataset scope); `instance` holds the params.
+    """An evaluator opened for one session.
 
-    `promise` is what the code says that it returns, as a result of a record or of the whole; `raised` are the places
-    where it raised exceptions so far.
+    Args:
+        definition: definition of the evaluator.
+        score: returns the result of a record, or its state at dataset scope.
+        is_async: whether `score` returns a coroutine.
+        instance: the instance of a class, with its params; None for a function.
+        promise: the declared return type of the final result; None if unknown.
+        raised: locations of the exceptions raised so far; None logs every traceback.
     """
 
     definition: Definition
@@ -42,16 +44,16 @@ class Opened(NamedTuple):
     raised: set[Any] | None = None
 
     def check_result(self, result: Any) -> None:
-        """See that a result is of a kind that the code says that it returns; raises `ScoreError`."""
+        """Raise `ScoreError` if a result does not have the declared return type."""
         if self.promise is not None and type(result) not in self.promise.types:
             self.promise.check(result)
 
     def check_needs(self, record: Record) -> None:
-        """Skip a record that lacks a declared field, or that hides a part of one from the model that is asked.
+        """Skip a record that lacks a needed field, or that has media which a model would not be shown.
 
         Raises:
-            MissingField: it lacks the field.
-            Skip: the evaluator asks a judge or for embeddings, and the field holds an image or the like.
+            MissingField: the record lacks a needed field.
+            Skip: the evaluator calls a judge or an embedding model, and a needed field contains media.
         """
         wire = record.wire
         needs = self.definition.needs
@@ -63,15 +65,15 @@ class Opened(NamedTuple):
 
     @property
     def asks_in_text(self) -> bool:
-        """Whether it asks a model, which is shown the text of a record's fields and nothing else."""
+        """Whether the evaluator calls a model, which is shown only the text of a record's fields."""
         return not _IN_TEXT.isdisjoint(self.definition.asks)
 
 
 def open_evaluator(definition: Definition, params: dict[str, Any], context: Context | None = None) -> Opened:
-    """Bind the params.
+    """Open an evaluator with params.
 
     Raises:
-        evalsi.ParamError: a class's constructor refused a value.
+        evalsi.ParamError: the constructor of a class rejected a value.
         TypeError: a param is missing or unknown.
     """
     _check_names(definition, params)
@@ -92,7 +94,7 @@ def open_evaluator(definition: Definition, params: dict[str, Any], context: Cont
 
 
 def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
-    """The score of the whole from the states of its records."""
+    """Return the score of the whole data set from the states of its records."""
     instance = opened.instance
     if hasattr(instance, "combine"):
         return instance.combine(total(states))
@@ -100,32 +102,32 @@ def aggregate(opened: Opened, states: Sequence[Any]) -> Any:
 
 
 def total(states: Sequence[Sequence[float]]) -> list[float]:
-    """The element-wise sum of additive states, without rounding on the way, so that their order does not matter.
+    """Return the element-wise sum of additive states. It is exact up to the final rounding, so order does not matter.
 
     Raises:
-        ScoreError: the states are not lists of numbers, all of one length.
+        ScoreError: the states are not lists of numbers of equal length.
     """
     try:
         return [fsum(column) for column in zip(*states, strict=True)]
     except (TypeError, ValueError) as error:
-        raise ScoreError("combine() needs states that are lists of numbers, all of one length.") from error
+        raise ScoreError("combine() needs states that are lists of numbers of equal length.") from error
 
 
 def _check_names(definition: Definition, params: dict[str, Any]) -> None:
     known = definition.params["properties"]
     for name in params:
         if name not in known:
-            raise TypeError(f"{definition.name} has no param {name!r}; it has {', '.join(known) or 'none'}")
+            raise TypeError(f"{definition.name} has no param {name!r}; its params: {', '.join(known) or 'none'}")
     for name in definition.params.get("required", ()):
         if name not in params:
             raise TypeError(f"{definition.name} needs the param {name!r}{did_you_mean(name)}")
 
 
 def _planned(instance: Any, context: Context | None) -> Callable[[Record], Awaitable[Any]]:
-    """The score of a class with `plan` and `reduce`: its questions asked at once, its answer made of the replies."""
+    """Return the score function of a class with `plan` and `reduce`: ask all questions at once, then reduce."""
 
     async def score(record: Record) -> Any:
-        assert context is not None  # Whoever opens an evaluator that asks brings somebody to ask.
+        assert context is not None  # An evaluator with questions is always opened with a context.
         replies = await context.of(record).judge_all(instance.plan(record))
         return reduced(instance, record, replies)
 
@@ -133,7 +135,7 @@ def _planned(instance: Any, context: Context | None) -> Callable[[Record], Await
 
 
 def reduced(instance: Any, record: Record, replies: Sequence[JudgeReply | AskError]) -> Any:
-    """What `reduce` makes of the replies; a question that failed is raised, and fails the record."""
+    """Return the result of `reduce` for the replies. Raise the error of a question that failed."""
     for reply in replies:
         if isinstance(reply, AskError):
             raise reply

@@ -1,7 +1,7 @@
-"""Bytes on their way to the kernel, in the order they were put.
+"""Write bytes to the kernel in the order they were added.
 
-Whoever may wait writes by itself, which spares a handover between threads for each frame; a thread of its own writes
-for the reader, which never waits. It must not know a frame.
+A thread that may block writes directly, which saves a thread switch for each frame. A dedicated thread writes for the
+reader, which must not block.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections import deque
 from evalsi_protocol.channels import Channel
 
 ROOM = 64
-"""How many pieces may wait to be written before whoever works must wait too."""
+"""Maximum number of unwritten pieces before the worker blocks."""
 
 
 class Outbox:
-    """The one place that writes to a channel."""
+    """The only writer of a channel."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -30,27 +30,27 @@ class Outbox:
         self._writer.start()
 
     def wait_for_room(self) -> None:
-        """Wait while too much is on its way; one piece may then be added, or the room given back."""
+        """Block while the queue is full. Afterwards add one piece, or give the room back."""
         self._room.acquire()
 
     def give_room_back(self) -> None:
-        """Nothing was added after all."""
+        """Release the room that `wait_for_room` reserved, if nothing was added."""
         self._room.release()
 
     def add(self, data: bytes, *, takes_room: bool) -> None:
-        """Set the place of a piece among the others; it never waits, so that it can be called under a lock."""
+        """Append a piece to the queue. Never blocks, so that it can be called under a lock."""
         self._pieces.append((data, takes_room))
 
     def send(self) -> None:
-        """Write what was added; what was added after the kernel is gone is dropped."""
+        """Write the queued pieces. Pieces are dropped once the kernel has closed the channel."""
         self._write()
 
     def send_soon(self) -> None:
-        """Have the writer's thread write what was added; for the thread that reads."""
+        """Let the writer thread write the queued pieces. For the reader thread."""
         self._wakes.put(True)
 
     def close(self, timeout_s: float) -> None:
-        """Wait until all is written, for so long at most."""
+        """Wait until all pieces are written, for at most `timeout_s` seconds."""
         self._wakes.put(False)
         self._writer.join(timeout_s)
 
@@ -60,8 +60,8 @@ class Outbox:
         self._write()
 
     def _write(self) -> None:
-        # One thread writes, the others leave their pieces to it. It looks again after it has let go of the lock: a
-        # piece that came in between would have no one.
+        # Only one thread writes at a time. It checks the queue again after releasing the lock, since a piece added in
+        # between would otherwise remain unwritten.
         while self._pieces and self._writing.acquire(blocking=False):
             try:
                 while self._pieces:
@@ -77,5 +77,5 @@ class Outbox:
         try:
             self._channel.write(data)
         except OSError:
-            # The reader sees the end too and ends the session; what is left is taken and dropped, so that nobody waits.
+            # The reader notices the closed channel and ends the session. Drop the rest, so that no thread blocks.
             self._gone = True

@@ -1,7 +1,4 @@
-"""What became of a record, as a test of an evaluator reads it.
-
-An outcome that is asked for what it lacks fails the test. It must not know how the record was scored.
-"""
+"""Outcomes for tests of evaluators. Reading a part that an outcome lacks fails the test."""
 
 from __future__ import annotations
 
@@ -14,19 +11,19 @@ from evalsi_protocol.errors import WireError
 
 
 class WrongOutcome(AssertionError):
-    """The outcome has no such part; the sentence says what it has."""
+    """The outcome has no such part. The message shows what it has."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Outcome:
-    """What became of one record, or of the whole at dataset scope.
+    """The outcome of one record, or of the whole data set at dataset scope.
 
     Args:
-        kind: "scored", "skipped", "error", or "state" for a record that a dataset-scope evaluator observed.
-        scores: of a scored one, in the order returned.
-        reason: of a skipped one.
-        error: of a failed one: its code, its message and what would correct it.
-        state: of an observed one.
+        kind: "scored", "skipped", "error", or "state" for a record observed by a dataset-scope evaluator.
+        scores: the scores in the order returned, if scored.
+        reason: the reason, if skipped.
+        error: code, message and hint, if failed.
+        state: the state, if observed.
     """
 
     kind: str
@@ -40,41 +37,41 @@ class Outcome:
         """The only score.
 
         Raises:
-            WrongOutcome: there is none, or there are several.
+            WrongOutcome: there is no score, or there are several.
         """
         if len(self.scores) != 1:
-            raise WrongOutcome(f"There is not one score, but this: {self!r}")
+            raise WrongOutcome(f"The outcome does not have exactly one score: {self!r}")
         return self.scores[0]
 
     @property
     def value(self) -> float:
-        """The number of the only score; raises `WrongOutcome` when it is none."""
+        """The number of the only score. Raises `WrongOutcome` if it is not a number."""
         value: float = self._verdict("value")
         return value
 
     @property
     def passed(self) -> bool:
-        """Whether the only score is a pass; raises `WrongOutcome` when it is neither pass nor fail."""
+        """Whether the only score is a pass. Raises `WrongOutcome` if it is neither pass nor fail."""
         passed: bool = self._verdict("passed")
         return passed
 
     @property
     def label(self) -> str:
-        """The label of the only score; raises `WrongOutcome` when it is none."""
+        """The label of the only score. Raises `WrongOutcome` if it is not a label."""
         label: str = self._verdict("label")
         return label
 
     def __getitem__(self, name: str) -> Score:
-        """The score of this name; raises `WrongOutcome` when there is none."""
+        """Return the score of this name. Raise `WrongOutcome` if there is none."""
         for one in self.scores:
             if one.name == name:
                 return one
-        raise WrongOutcome(f"There is no score {name!r}, but this: {self!r}")
+        raise WrongOutcome(f"The outcome has no score {name!r}: {self!r}")
 
     def _verdict(self, what: str) -> Any:
         verdict = getattr(self.score, what)
         if verdict is None:
-            raise WrongOutcome(f"There is no {what}, but this: {self!r}")
+            raise WrongOutcome(f"The outcome has no {what}: {self!r}")
         return verdict
 
     def __repr__(self) -> str:
@@ -87,11 +84,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class PackRun:
-    """What came back from a session.
+    """The outcomes of a session.
 
     Args:
-        outcomes: one a record, in order.
-        whole: of a dataset-scope evaluator the outcome for all of them, else None.
+        outcomes: one outcome for each record, in order.
+        whole: the outcome of the whole data set for a dataset-scope evaluator, else None.
     """
 
     outcomes: list[Outcome]
@@ -99,7 +96,7 @@ class PackRun:
 
 
 def outcome_of(kind: str, payload: Any) -> Outcome:
-    """What an item says of its record."""
+    """Return the outcome for an item's kind and payload."""
     if kind == SCORED:
         return Outcome(kind, scores=tuple(score_of_wire(wire) for wire in payload))
     if kind == SKIPPED:

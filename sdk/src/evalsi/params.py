@@ -1,6 +1,6 @@
-"""An evaluator's params: their JSON Schema, derived from typed keyword arguments.
+"""Derive the JSON Schema of an evaluator's params from its typed keyword arguments.
 
-It reads signatures; it must not know what a param means. Values are checked against the schema by the kernel.
+The kernel checks values against the schema.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TYPES = "bool, int, float, str, Literal, list, dict or a union of these"
 
 
 class ParamError(ValueError):
-    """Raised by an evaluator's constructor for a value that no schema can refuse, such as a bad pattern."""
+    """Raise it in an evaluator's constructor for a value that a schema cannot reject, such as an invalid pattern."""
 
     def __init__(self, param: str, message: str) -> None:
         super().__init__(f"{param}: {message}")
@@ -29,13 +29,13 @@ class ParamError(ValueError):
 
 
 class Param(NamedTuple):
-    """More about a param than its type says: `Annotated[float, Param(description="…", minimum=0)]`.
+    """Description and limits of a param: `Annotated[float, Param(description="…", minimum=0)]`.
 
     Args:
         description: one sentence for the catalog.
-        minimum: the least number that is allowed.
-        maximum: the greatest number that is allowed.
-        min_length: the least number of characters of a text, or of items of a list.
+        minimum: smallest allowed number.
+        maximum: largest allowed number.
+        min_length: minimum number of characters of a text, or of elements of a list.
     """
 
     description: str = ""
@@ -44,7 +44,7 @@ class Param(NamedTuple):
     min_length: int | None = None
 
     def to_schema(self, of: str = "string") -> dict[str, Any]:
-        """The JSON Schema keywords of this, for a param of the JSON type `of`."""
+        """Return the JSON Schema keywords for a param of the JSON type `of`."""
         pairs = {
             "description": self.description or None,
             "minimum": self.minimum,
@@ -55,17 +55,17 @@ class Param(NamedTuple):
 
 
 def params_schema(target: Callable[..., Any], skip: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The JSON Schema of a function's keyword arguments, or of a class's constructor.
+    """Return the JSON Schema of the keyword arguments of a function or constructor.
 
-    A default that a manifest has no form for, such as None or an object that stands for "not given", is left out: the
-    param is then optional, and Python fills it in.
+    A default that a manifest cannot represent, such as None or a sentinel object, is left out. The param is still
+    optional, and Python supplies the default.
 
     Args:
         target: the evaluator, or `Class.__init__`.
-        skip: arguments that are no params.
+        skip: arguments that are not params.
 
     Raises:
-        TypeError: an argument has no type, or one that JSON does not have.
+        TypeError: an argument has no type, or a type that JSON does not have.
     """
     function = function_of(target)
     properties: dict[str, Any] = {}
@@ -75,9 +75,9 @@ def params_schema(target: Callable[..., Any], skip: tuple[str, ...] = ()) -> dic
             continue
         where = f"{function.__qualname__}({name})"
         if argument.kind == "positional_only":
-            raise TypeError(f"{where} is positional-only, and a param is given by its name. Take the slash away.")
+            raise TypeError(f"{where} is positional-only, but a param is passed by name. Remove the slash.")
         if argument.annotation is EMPTY:
-            raise TypeError(f"{where} has no type. Write {name}: str, or whatever it is.")
+            raise TypeError(f"{where} has no type. Annotate it, such as {name}: str.")
         schema = _type_schema(resolved(argument.annotation, function, where), where)
         if argument.default is EMPTY:
             required.append(name)
@@ -91,16 +91,16 @@ def params_schema(target: Callable[..., Any], skip: tuple[str, ...] = ()) -> dic
 
 
 def function_of(target: Any) -> types.FunctionType:
-    """The function whose code runs when the target is called: within a partial, a method, a wrapper or an object.
+    """Return the function that runs when the target, such as a partial, method, wrapper or object, is called.
 
     Raises:
-        TypeError: there is none, as in a builtin.
+        TypeError: the target is not written in Python, such as a builtin.
     """
     inner = target
     while isinstance(inner, functools.partial):
         inner = inner.func
     if type(inner) is not types.FunctionType or hasattr(inner, "__wrapped__"):
-        import inspect  # 5 ms that plain functions need not wait for.
+        import inspect  # Imported late: it takes 5 ms, and plain functions do not need it.
 
         if not inspect.isroutine(inner):
             inner = type(inner).__call__
@@ -111,10 +111,10 @@ def function_of(target: Any) -> types.FunctionType:
 
 
 def resolved(annotation: Any, function: types.FunctionType, where: str) -> Any:
-    """Return the type behind one annotation, which may be text; the other arguments' types need not be known.
+    """Return the type for one annotation, which may be a string. The types of other arguments need not resolve.
 
     Raises:
-        TypeError: the annotation names nothing that is there, or is no type.
+        TypeError: the annotation uses an undefined name, or is not a type.
     """
     holder = types.SimpleNamespace(__annotations__={"param": annotation})
     try:
@@ -124,7 +124,7 @@ def resolved(annotation: Any, function: types.FunctionType, where: str) -> Any:
             f"{where} has the type {annotation!r}, but {error}. Define it at the top of the module, or write it out."
         ) from error
     except (AttributeError, SyntaxError, TypeError) as error:
-        raise TypeError(f"{where} has the type {annotation!r}, which is none: {error}. Use {_TYPES}.") from error
+        raise TypeError(f"{where} has an invalid type {annotation!r}: {error}. Use {_TYPES}.") from error
 
 
 def _type_schema(hint: Any, where: str) -> dict[str, Any]:
@@ -142,11 +142,11 @@ def _type_schema(hint: Any, where: str) -> dict[str, Any]:
     if origin in _LISTS:
         items = [_type_schema(argument, where) for argument in arguments if argument is not Ellipsis]
         if any(item != items[0] for item in items):
-            raise TypeError(f"{where} is a tuple of several types, which JSON does not have. Use list[T].")
+            raise TypeError(f"{where} is a tuple of different types, which JSON does not have. Use list[T].")
         return {"type": "array", **({"items": items[0]} if items else {})}
     if origin in _MAPS:
         if arguments and arguments[0] is not str:
-            raise TypeError(f"{where} has keys that are no text, which JSON does not have. Use dict[str, T].")
+            raise TypeError(f"{where} has keys other than strings, which JSON does not have. Use dict[str, T].")
         return {"type": "object", **({"additionalProperties": _type_schema(arguments[1], where)} if arguments else {})}
     raise TypeError(f"{where} has the type {hint!r}, which JSON does not have. Use {_TYPES}.")
 
@@ -163,16 +163,16 @@ def _literal_schema(values: tuple[Any, ...], where: str) -> dict[str, Any]:
     choices = [value for value in values if value is not None]
     strange = [value for value in choices if type(value) not in (bool, int, str)]
     if strange:
-        raise TypeError(f"{where} may be {strange[0]!r}, which JSON does not have. Use texts and integers.")
+        raise TypeError(f"{where} may be {strange[0]!r}, which JSON does not have. Use strings and integers.")
     schemas: list[dict[str, Any]] = [{"enum": choices}] if choices else []
-    # A manifest has no null, so None is a type of its own and no choice.
+    # TOML has no null, so None becomes a type instead of an enum value.
     schemas += [{"type": "null"}] if None in values else []
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _union_schema(arguments: tuple[Any, ...], where: str) -> dict[str, Any]:
     options = [_type_schema(argument, where) for argument in arguments]
-    # What is said of one option describes the param, and is looked for there.
+    # The description of an option describes the whole param, so it moves to the top level.
     described = dict(pair for option in options for pair in option.items() if pair[0] == "description")
     options = [{key: part for key, part in option.items() if key != "description"} for option in options]
     if all(set(option) == {"type"} for option in options):
@@ -189,7 +189,7 @@ def _can_be_written(default: Any) -> bool:
 
 
 def _with_lists(default: Any) -> Any:
-    """The default with each tuple as the list that it is in JSON; a fresh value, as the schema outlives the call."""
+    """Return a copy of the default with tuples as lists. A copy, because the schema outlives the call."""
     if isinstance(default, (list, tuple)):
         return [_with_lists(item) for item in default]
     return {key: _with_lists(item) for key, item in default.items()} if isinstance(default, dict) else default

@@ -1,7 +1,4 @@
-"""A pack's process does not outlive the kernel's, not even in code that holds the interpreter for ever.
-
-Linux only; elsewhere such a process is left to the system. It must not know what the process does.
-"""
+"""End a pack's process when the kernel's process ends, even if the interpreter is blocked. Linux only."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ _PARENT = os.getppid()
 
 
 def end_with_parent() -> None:
-    """Have the system kill this process as soon as its parent is gone; the wish ends with the thread that has it."""
+    """Let the system kill this process when its parent ends. Call it in the main thread: it ends with the thread."""
     if sys.platform != "linux":
         return
-    import ctypes  # Only a pack's process needs it.
+    import ctypes  # Imported late: only a pack's process needs it.
 
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != _PARENT:
-        # It went away before the system was asked.
+        # The parent ended before prctl was called.
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""The pure form of a judge evaluator on the wire: `plan` makes questions of records, `reduce` scores of replies.
+"""The `plan` and `reduce` requests of a judge evaluator: records to questions, replies to scores.
 
-It asks nothing by itself: whoever calls it brings the replies. It must not know frames.
+The caller asks the questions and passes the replies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PLANNED = "planned"
 
 
 def plan_records(opened: Opened, records: Sequence[dict[str, Any]]) -> list[list[Any]]:
-    """For each record `["planned", {"requests": […]}]`, or the outcome of one that no question is asked about."""
+    """Return `["planned", {"requests": […]}]` for each record, or its outcome if it is skipped or fails."""
 
     def plan(index: int, record: Record) -> list[Any]:
         opened.check_needs(record)
@@ -29,12 +29,15 @@ def plan_records(opened: Opened, records: Sequence[dict[str, Any]]) -> list[list
 def reduce_records(
     opened: Opened, records: Sequence[dict[str, Any]], replies: Sequence[Sequence[Mapping[str, Any]]]
 ) -> list[list[Any]]:
-    """For each record its outcome, from the replies to its questions in their order; raises `ValueError`.
+    """Return the outcome of each record from the replies to its questions.
 
     Args:
         opened: the evaluator.
-        records: as they were planned.
-        replies: of each record, as `judge.ask` is answered.
+        records: the records, as passed to `plan_records`.
+        replies: the replies for each record, in the order of its questions, as in a response to `judge.ask`.
+
+    Raises:
+        ValueError: the numbers of records and lists of replies differ.
     """
     if len(replies) != len(records):
         raise ValueError(f"{len(records)} records came with {len(replies)} lists of replies")
@@ -50,7 +53,7 @@ def _each(
     opened: Opened, records: Sequence[dict[str, Any]], step: Callable[[int, Record], list[Any]]
 ) -> list[list[Any]]:
     answers = []
-    # The same records are to give the same answer each time: every error has its traceback.
+    # Keep every traceback, so that equal records always give equal answers.
     opened = opened._replace(raised=None)
     for index, wire in enumerate(records):
         try:

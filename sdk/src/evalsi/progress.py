@@ -1,7 +1,7 @@
-"""Which record a pack is scoring, in memory that the kernel can read while the pack's interpreter is stuck.
+"""Publish the record being scored in shared memory, which the kernel can read while the interpreter is blocked.
 
-A regular expression or any other C code may hold the interpreter for hours. No thread of the pack can then answer a
-ping, so the record must be written down beforehand, where no answer is needed to read it.
+A regular expression or other C code may hold the interpreter lock for hours. No thread of the pack can then answer a
+ping, so the record is written to shared memory beforehand.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from evalsi_protocol.progress import CELLS, DESCRIPTOR_VARIABLE, SIZE_BYTES
 
 Cells: TypeAlias = "memoryview | array[int]"
 MASK = (1 << 64) - 1
-"""Any number of the wire fits a cell; the kernel's own are small."""
+"""Truncates any number of the wire to a cell; the kernel uses small numbers."""
 Key: TypeAlias = tuple[int, int, int]
-"""A request, an index of a record in it, and a session."""
+"""Request, index of the record in it, and session."""
 
 
 def open_cells() -> Cells:
-    """Return the cells that the kernel shares with this process, or private ones where it shares none."""
+    """Return the cells that the kernel shares with this process, or private ones if it shares none."""
     try:
         descriptor = int(os.environ[DESCRIPTOR_VARIABLE])
         return memoryview(mmap.mmap(descriptor, SIZE_BYTES)).cast("Q")
@@ -32,7 +32,7 @@ def open_cells() -> Cells:
 
 
 class Holder:
-    """The record that a task of an event loop scores; its child tasks share the holder."""
+    """The record that an asyncio task scores. Child tasks share the holder."""
 
     __slots__ = ("key",)
 
@@ -44,9 +44,9 @@ HOLDER: ContextVar[Holder | None] = ContextVar("evalsi_progress", default=None)
 
 
 class Steps(Coroutine[Any, Any, Any]):
-    """A coroutine that writes its record into the cells before each step, and takes it out after the step.
+    """A coroutine that writes its record to the cells before each step and clears them afterwards.
 
-    Many records are in progress in one event loop. Only the one whose step runs can hold the interpreter.
+    Many records are in progress in one event loop, but only the running step can block the interpreter.
     """
 
     def __init__(self, inner: Coroutine[Any, Any, Any], holder: Holder, cells: Cells) -> None:
@@ -80,10 +80,10 @@ class Steps(Coroutine[Any, Any, Any]):
 
 
 def write(cells: Cells, key: Key | None) -> None:
-    """Write which record runs now; None means that none does."""
+    """Write the record that is being scored; None clears it."""
     if key is None:
         cells[1] = 0
         return
     cells[0], cells[2] = key[0] & MASK, key[2] & MASK
-    # The index comes last: 0 means that no record runs, so that a half-written one is never read as another.
+    # Written last: 0 means no record, so that a half-written entry is never read as a different record.
     cells[1] = key[1] + 1

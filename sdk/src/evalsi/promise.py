@@ -1,6 +1,6 @@
-"""What the code of an evaluator says that it returns, and whether a result is that.
+"""Check results against the declared return type of an evaluator.
 
-A text that comes where a number was promised would be a label that nobody meant. It must not know the wire's frames.
+Otherwise a string returned in place of a number would silently become a label.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from evalsi.signatures import EMPTY, returned_by
 
 _SCORE = "score"
 _LISTS = (list, tuple, Sequence, Iterable)
-# To Python True is a number too, and 1 is neither True nor False.
+# bool is a subclass of int, so a declared int or float also allows True and False, but not the reverse.
 _KEYS: dict[type, tuple[str, ...]] = {
     bool: ("passed",),
     int: ("value", "passed"),
@@ -31,38 +31,40 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class BrokenPromise(ScoreError):
-    """A result of another kind than the evaluator's code says that it returns."""
+    """A result does not have the declared return type."""
 
-    hint = "Return what the function says that it returns, or change what it says after its ->."
+    hint = "Return the declared type, or change the return annotation."
 
 
 class Promise(NamedTuple):
-    """What an evaluator says that it returns.
+    """The declared return type of an evaluator.
 
     Args:
-        told: as its code has it, such as "float".
-        keys: the verdicts that are meant by it: passed, value, label; and "score" for scores of any verdict.
-        types: the types that need no further look.
+        declared: the annotation as text, such as "float".
+        keys: verdicts that it allows: "passed", "value", "label"; "score" allows scores with any verdict.
+        types: types that need no further check.
     """
 
-    told: str
+    declared: str
     keys: frozenset[str]
     types: frozenset[type]
 
     def check(self, result: Any) -> None:
-        """See that a result is as was said; raises `ScoreError`."""
+        """Raise `ScoreError` if a result does not have the declared type."""
         if type(result) in self.types:
             return
         is_score = isinstance(result, (Score, list, tuple))
         if is_score and _SCORE in self.keys:
             return
-        # Whoever makes scores, for one that said "float", keeps to it with a Score's value too.
+        # A Score with a value also satisfies the annotation "float".
         if any(self.keys.isdisjoint(wire) for wire in scores_of(result) if "error" not in wire):
-            raise BrokenPromise(f"The evaluator says that it returns {self.told}, and returned {shown(result)}.")
+            raise BrokenPromise(
+                f"The evaluator declares the return type {self.declared}, but returned {shown(result)}."
+            )
 
 
 def promise_of(function: Callable[..., Any]) -> Promise | None:
-    """What a function or method says that it returns; None where it says nothing, or nothing of results' kinds."""
+    """Return the declared return type of a function or method; None if there is none, or none that scores use."""
     annotation, names = returned_by(function)
     if annotation is EMPTY:
         return None
@@ -70,17 +72,17 @@ def promise_of(function: Callable[..., Any]) -> Promise | None:
         holder = SimpleNamespace(__annotations__={"return": annotation})
         hint = get_type_hints(holder, names, include_extras=True)["return"]
     except (AttributeError, NameError, SyntaxError, TypeError):
-        # A name that only type checkers see: what it stands for is not known here.
+        # A name defined only for type checkers, which cannot be resolved at run time.
         return None
     keys = _keys(hint)
     if not keys:
         return None
-    told = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
-    return Promise(told, frozenset(keys), frozenset(one for key in keys for one in _TYPES[key]))
+    declared = annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    return Promise(declared, frozenset(keys), frozenset(one for key in keys for one in _TYPES[key]))
 
 
 def _keys(hint: Any) -> set[str]:
-    """The verdicts that a type stands for, None apart; empty where it could stand for anything."""
+    """Return the verdicts that a type allows, ignoring None; empty if it allows any."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _keys(arguments[0])
@@ -96,6 +98,6 @@ def _keys(hint: Any) -> set[str]:
 
 
 def _all_of(hints: Iterable[Any]) -> set[str]:
-    """Of several types, all that they stand for together; empty where one could stand for anything."""
+    """Return the verdicts that any of several types allows; empty if one of them allows any."""
     found = [_keys(hint) for hint in hints if hint is not type(None)]
     return set().union(*found) if all(found) else set()

@@ -1,4 +1,4 @@
-"""The kernel's sentences as a caller from Python reads them: its hints name flags, which Python knows as arguments."""
+"""Replace command-line flags in the kernel's messages with the arguments of the Python API."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _FLAG = re.compile(rf"--({'|'.join(sorted(_ARGUMENTS, key=len, reverse=True))})(
 
 
 def in_python(text: str, judge: str = "judge") -> str:
-    """Return a sentence with the arguments of `evaluate` in place of flags; commands in backticks stay.
+    """Return a message with Python arguments in place of flags. `evalsi` commands in backticks are kept.
 
     Args:
-        text: the sentence.
-        judge: the argument that names the judge.
+        text: the message.
+        judge: name of the argument for the judge.
     """
     if "--" not in text and "name=evaluator" not in text:
         return text
@@ -50,7 +50,7 @@ def in_python(text: str, judge: str = "judge") -> str:
 
 
 def result_in_python(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result with the sentences of its errors translated."""
+    """Return a result with the flags in its error messages replaced."""
     if result.get("outcome") == "error":
         reason = in_python(str(result.get("reason", "")))
         return result | {"reason": reason, "error": _error(result["error"])}

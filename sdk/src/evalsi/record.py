@@ -1,7 +1,4 @@
-"""One record, as an evaluator sees it.
-
-Reading a field that the record lacks skips the record; nothing here is ever invented or changed.
-"""
+"""The record that an evaluator scores. Reading a field that the record lacks skips the record."""
 
 from __future__ import annotations
 
@@ -12,23 +9,23 @@ from evalsi.score import MissingField, Skip, shown
 
 
 class Record:
-    """The unit of evaluation. Build one from keywords in a test; in a run it comes from the data.
+    """One record to score. In a run it comes from the data; in a test, create it from keyword arguments.
 
     Args:
-        id: unique in the data; None lets the data's place number it.
-        input: what was asked: text, a list of chat messages, or any JSON value.
-        output: what is graded, likewise.
-        reference: the right answer, likewise; a list means that any of them is right.
-        context: what the answer may rest on, a list.
-        trajectory: the steps of an agent, a list or `{"steps": [...]}`; a call of a tool is
-            `{"type": "tool", "name": …, "input": …, "output": …}`, and common other spellings are read as that.
+        id: id, unique in the data; None uses the position in the data.
+        input: the question: text, a list of chat messages, or any JSON value.
+        output: the answer to score, in the same forms.
+        reference: the correct answer, in the same forms; a list contains alternative correct answers.
+        context: a list of texts that the answer may rely on, such as retrieved documents.
+        trajectory: the steps of an agent, a list or `{"steps": [...]}`. A tool call is
+            `{"type": "tool", "name": …, "input": …, "output": …}`; other common formats are converted to it.
         usage: `input_tokens`, `output_tokens`, `total_tokens`, `cost_usd`, `latency_ms`.
-        metadata: whatever else is known.
-        provenance: where the record came from.
-        check: the verdict of a checker that ran before.
+        metadata: any other data about the record.
+        provenance: origin of the record.
+        check: verdict of a checker that ran earlier.
 
     Raises:
-        TypeError: the id is not text, or one of the maps is none.
+        TypeError: the id is not text, or one of the dicts is not a dict.
     """
 
     __slots__ = ("wire",)
@@ -53,7 +50,7 @@ class Record:
             if value is not None and not isinstance(value, dict):
                 raise TypeError(f"{name} is {value!r}; write it as a dict.")
         if steps and isinstance(steps.get("steps"), list):
-            from evalsi_protocol.steps import read_steps  # Only who builds a record of an agent needs it.
+            from evalsi_protocol.steps import read_steps  # Imported late: only trajectories need it.
 
             maps["trajectory"] = {**steps, "steps": read_steps(steps["steps"])}
         if id is not None and not isinstance(id, str):
@@ -70,19 +67,19 @@ class Record:
 
     @classmethod
     def from_wire(cls, wire: dict[str, Any]) -> Record:
-        """A record around the wire's map, unchecked: the kernel checked it."""
+        """Return a record that wraps the wire's map. It is not validated again: the kernel did."""
         record = cls.__new__(cls)
         record.wire = wire
         return record
 
     @property
     def id(self) -> str:
-        """The record's id, unique in the data and the same in each of its trials; "" for one that was built without."""
+        """The record's id, unique in the data and equal in all trials; "" if it was created without one."""
         identity: str = self.wire.get("record_id") or self.wire.get("id", "")
         return identity
 
     def has(self, field: str) -> bool:
-        """Whether the record has this field; `usage.latency_ms` reaches into a map, where null counts as absent."""
+        """Return whether the record has a field, such as "output" or "usage.latency_ms". Null counts as absent."""
         value: Any = self.wire
         for part in field.split("."):
             if not isinstance(value, dict):
@@ -92,7 +89,7 @@ class Record:
 
     @property
     def input(self) -> Content:
-        """What was asked; skips the record when it has none."""
+        """The question. Skips the record if it is missing."""
         try:
             return Content(self.wire["input"])
         except KeyError:
@@ -100,7 +97,7 @@ class Record:
 
     @property
     def output(self) -> Content:
-        """What is graded; skips the record when it has none. As text, a conversation is its last assistant message."""
+        """The answer to score. Skips the record if it is missing. The text of a conversation is its last answer."""
         try:
             return Content(self.wire["output"], "output")
         except KeyError:
@@ -108,16 +105,16 @@ class Record:
 
     @property
     def output_text(self) -> str:
-        """The answer as text: the same as `output.as_text()`, and quicker.
+        """The answer as text: a faster `output.as_text()`.
 
-        Of chat messages it is the last assistant message; the record is skipped where there is none.
+        The text of chat messages is the last assistant message. Skips the record if there is none.
         """
         output = self.wire.get("output")
         return output if type(output) is str else self.output.as_text()
 
     @property
     def references(self) -> list[Content]:
-        """The right answers, at least one; skips the record when it has none."""
+        """The correct answers, at least one. Skips the record if there is none."""
         reference = self.wire.get("reference")
         if type(reference) is list:
             if reference:
@@ -128,60 +125,60 @@ class Record:
 
     @property
     def reference_texts(self) -> list[str]:
-        """The right answers as text, at least one; skips the record when it has none."""
+        """The correct answers as text, at least one. Skips the record if there is none."""
         reference = self.wire.get("reference")
         return [reference] if type(reference) is str else [item.as_text() for item in self.references]
 
     @property
     def reference(self) -> Content:
-        """The first right answer; skips the record when it has none."""
+        """The first correct answer. Skips the record if there is none."""
         return self.references[0]
 
     @property
     def context(self) -> list[Content]:
-        """What the answer may rest on, in order; skips the record when it has none. An empty list is one."""
+        """The texts that the answer may rely on, in order. Skips the record if it is missing; an empty list is not."""
         return [Content(item) for item in self._field("context")]
 
     @property
     def trajectory(self) -> list[dict[str, Any]]:
-        """The steps of an agent, in order; skips the record when it has none."""
+        """The steps of an agent, in order. Skips the record if it is missing."""
         steps: list[dict[str, Any]] = self._field("trajectory").get("steps", [])
         return steps
 
     @property
     def usage(self) -> dict[str, Any]:
-        """Tokens, cost and latency as far as they are known; empty when none is."""
+        """Tokens, cost and latency, as far as known; empty if none is known."""
         usage: dict[str, Any] = self.wire.get("usage", {})
         return usage
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Whatever else is known; empty when nothing is."""
+        """Other data about the record; empty if there is none."""
         metadata: dict[str, Any] = self.wire.get("metadata", {})
         return metadata
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the record came from; empty when unknown."""
+        """Origin of the record; empty if unknown."""
         provenance: dict[str, Any] = self.wire.get("provenance", {})
         return provenance
 
     @property
     def check(self) -> dict[str, Any]:
-        """The verdict of a checker that ran before; skips the record when there is none."""
+        """The verdict of a checker that ran earlier. Skips the record if it is missing."""
         check: dict[str, Any] = self._field("check")
         return check
 
     def require_shown(self, *fields: str) -> None:
-        """Skip the record where its text would hide an image, audio or a file from a judge.
+        """Skip the record if a field has an image, audio or a file, which a judge would not be shown.
 
-        Judges are asked in text. A field that the record lacks hides nothing.
+        Judges receive only text. A missing field does not skip the record.
 
         Args:
-            fields: of "input", "output", "reference" and "context"; those that the judge is shown.
+            fields: the fields that the judge is shown, of "input", "output", "reference" and "context".
 
         Raises:
-            Skip: a field holds a part that its text leaves out.
+            Skip: a field has a part that its text leaves out.
         """
         for field in fields:
             value = self.wire.get(field)
@@ -201,28 +198,28 @@ class Record:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (str, bytes, int, float, list, dict)):
-            # An evaluator that takes the record for a text would score 0 on every record.
-            raise TypeError(f"A Record was compared with {shown(other)}; compare record.output.as_text() with it.")
+            # An evaluator that mistakes the record for text would score 0 on every record.
+            raise TypeError(f"A Record was compared with {shown(other)}. Compare record.output.as_text() with it.")
         return isinstance(other, Record) and self.wire == other.wire
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def require_shown(shown: Content, name: str) -> None:
-    """Skip the record where the text of this content hides something from a judge; `name` is what to call it."""
+    """Raise `Skip` if the text of the content leaves something out. `name` is the field, for the message."""
     unseen = shown.unseen()
     if unseen:
-        raise Skip(f"the {name} holds {' and '.join(unseen)}, which no judge is shown")
+        raise Skip(f"the {name} holds {' and '.join(unseen)}, which judges are not shown")
 
 
 def _any_of(reference: Any) -> Any:
-    """A list is a list of references, but for a list of chat messages, which is one."""
+    """Return the wire form of references. A list holds several references, except a list of chat messages."""
     if isinstance(reference, (list, tuple)) and not is_messages(reference):
         return _list_of(reference)
     return content(reference)
 
 
 def _list_of(values: Any) -> list[Any]:
-    """The wire form of a list of contents; one alone is a list of one, and null is none."""
+    """Return the wire form of a list of contents. A single value counts as a list of one; None is dropped."""
     items = values if isinstance(values, (list, tuple)) else [values]
     return [content(item) for item in items if item is not None]

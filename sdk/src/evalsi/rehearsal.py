@@ -1,6 +1,6 @@
-"""The kernel's end of a session in this very process, for tests of a pack: one request after another, in memory.
+"""The kernel's side of a session in the same process, for tests of a pack.
 
-It drives the machine and the host loop that a real run drives; it must not know what an outcome means.
+It uses the same session machine and host loop as a real run, over a channel in memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Result = TypeVar("_Result")
 
 
 class PackRefused(Exception):
-    """The pack answered a request with an error, such as a param that it cannot take."""
+    """The pack answered a request with an error, such as an invalid param."""
 
     def __init__(self, error: WireError) -> None:
         super().__init__(f"{error.code}: {error}")
@@ -40,12 +40,12 @@ class PackRefused(Exception):
 
 
 class Rehearsal:
-    """One session with a host loop in a thread of its own.
+    """One session with a host loop in a separate thread.
 
     Args:
-        load: gives the pack's evaluators, as the host calls it on `hello`.
-        answers: method → what to answer when an evaluator asks for it, such as `judge.ask`, or raise an
-            `AskError`; any other is not bound.
+        load: returns the pack's evaluators, as for `Host`.
+        answers: method, such as `judge.ask` → function from the request's body to the answer's. It may raise
+            `AskError`. Other methods are not bound.
     """
 
     def __init__(self, load: Load, answers: Answers) -> None:
@@ -57,11 +57,11 @@ class Rehearsal:
         self._host.start()
 
     def greet(self) -> None:
-        """The first request: the host loads the pack; raises `PackRefused` when it cannot."""
+        """Send `hello`. Raise `PackRefused` if the pack cannot be loaded."""
         self.request("hello", kernel_hello("rehearsal", "0", self._answers))
 
     def request(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask, serve what the pack asks meanwhile, and wait for the answer.
+        """Send a request, answer the pack's own requests meanwhile, and return the answer.
 
         Raises:
             PackRefused: the answer is an error, or the pack ended the session.
@@ -76,12 +76,12 @@ class Rehearsal:
                 self._take(event)
 
     def taken_items(self) -> list[Item]:
-        """The items that came since this was asked the last time."""
+        """Return the items received since the last call."""
         items, self._items = self._items, []
         return items
 
     def close(self) -> None:
-        """Let the host see the end; it stops after the record at hand."""
+        """Close the channel. The host stops after the current record."""
         self._channel.close()
 
     def _take(self, event: Event) -> None:
@@ -110,21 +110,18 @@ class Rehearsal:
 
 
 def within(timeout_s: float | None, work: Callable[[], _Result]) -> _Result:
-    """The result of work that may hang, done in a thread that is left behind when it does.
+    """Return the result of a function that may hang, run in a thread that is abandoned on timeout.
 
     Args:
-        timeout_s: how long to wait, in seconds; None waits for ever.
-        work: what to do.
-
-    Raises:
-        TimeoutError: it took longer; whatever the work raises is raised here too.
+        timeout_s: seconds to wait; None waits forever.
+        work: the function to run. Its exceptions are raised here.
     """
     done: queue.SimpleQueue[tuple[_Result | None, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
         try:
             done.put((work(), None))
-        except BaseException as error:  # noqa: BLE001 -- it is raised again, where it is waited for.
+        except BaseException as error:  # noqa: BLE001 -- raised again in the waiting thread.
             done.put((None, error))
 
     threading.Thread(target=run, daemon=True).start()
@@ -132,7 +129,7 @@ def within(timeout_s: float | None, work: Callable[[], _Result]) -> _Result:
         result, error = done.get(timeout=timeout_s)
     except queue.Empty:
         raise TimeoutError(
-            f"The pack did not answer within {timeout_s:g} s. Correct it, or give a longer timeout_s."
+            f"The pack did not answer within {timeout_s:g} s. Correct it, or pass a longer timeout_s."
         ) from None
     if error is not None:
         raise error

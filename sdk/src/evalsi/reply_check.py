@@ -1,6 +1,6 @@
-"""Whether an answer fits the JSON Schema of its question, or a param its own, in the kernel's subset of JSON Schema.
+"""Check values against the kernel's subset of JSON Schema, for packs, which cannot import the kernel.
 
-For packs, which cannot import the kernel; a test holds it to the kernel's own verdict. It must not know a question.
+A test compares its verdicts with the kernel's.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _KEYWORDS = {*_INSIDE, *_BOUNDS, *_LENGTHS, "default", "title", "description"}
 
 
 def schema_fault(schema: Mapping[str, Any]) -> str:
-    """Why the kernel would not take a schema, as a sentence; "" when nothing is seen."""
+    """Return why the kernel would reject a schema, as a sentence; "" if it would not."""
     if schema.get("type") != "object":
-        return "The schema of an answer is an object at its top."
+        return "The schema of an answer must have an object at the top level."
     strange = sorted(set(_keywords(schema)) - _KEYWORDS)
-    return f"The schema has {strange[0]!r}, which the kernel does not check." if strange else ""
+    return f"The schema has {strange[0]!r}, which the kernel does not support." if strange else ""
 
 
 def misfit(schema: Mapping[str, Any], value: Any, at: str = "the answer") -> str:
-    """What keeps a JSON value from fitting a schema; "" when it fits."""
+    """Return why a JSON value does not match a schema; "" if it matches."""
     return next(_misfits(schema, value, at), "")
 
 
@@ -54,20 +54,20 @@ def _misfits(schema: Mapping[str, Any], value: Any, at: str) -> Iterator[str]:
     named = schema.get("type", [])
     names = [named] if isinstance(named, str) else named
     if names and not any(_is_a(value, name) for name in names):
-        yield f"{at} is {value!r:.80}, and no {' or '.join(names)}"
+        yield f"{at} is {value!r:.80}, not of type {' or '.join(names)}"
         return
     if "enum" in schema and not any(_same(value, choice) for choice in schema["enum"]):
-        yield f"{at} is {value!r:.80}, and none of {schema['enum']!r}"
+        yield f"{at} is {value!r:.80}, not one of {schema['enum']!r}"
     if "const" in schema and not _same(value, schema["const"]):
-        yield f"{at} is {value!r:.80}, and not {schema['const']!r}"
+        yield f"{at} is {value!r:.80}, not {schema['const']!r}"
     if "anyOf" in schema and all(misfit(option, value) for option in schema["anyOf"]):
-        yield f"{at} is {value!r:.80}, which fits no option"
+        yield f"{at} is {value!r:.80}, which matches no option"
     for keyword, holds in _BOUNDS.items():
         if keyword in schema and _is_a(value, "number") and not holds(value, schema[keyword]):
-            yield f"{at} is {value!r}, against {keyword} {schema[keyword]!r}"
+            yield f"{at} is {value!r}, which violates {keyword} {schema[keyword]!r}"
     for keyword, kind in _LENGTHS.items():
         if isinstance(value, kind) and len(value) < schema.get(keyword, 0):
-            yield f"{at} is {value!r:.80}, against {keyword} {schema[keyword]!r}"
+            yield f"{at} is {value!r:.80}, which violates {keyword} {schema[keyword]!r}"
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _misfits(schema.get("items", {}), item, f"{at}[{index}]")
@@ -80,7 +80,7 @@ def _object_misfits(schema: Mapping[str, Any], value: dict[str, Any], at: str) -
     for key, item in value.items():
         part = properties.get(key, others)
         if part is False:
-            yield f"{at} has the key {key!r}, which is none of {', '.join(properties) or 'none'}"
+            yield f"{at} has the unknown key {key!r}; allowed: {', '.join(properties) or 'none'}"
         elif part is not True:
             yield from _misfits(part, item, f"{at}.{key}")
     for key in schema.get("required", ()):
@@ -93,7 +93,7 @@ def _is_a(value: Any, name: str) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: true is not 1, at any depth, but 1 is 1.0."""
+    """Return whether two JSON values are equal: at any depth, true differs from 1, and 1 equals 1.0."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):

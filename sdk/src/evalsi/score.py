@@ -1,7 +1,6 @@
-"""What an evaluator gives back: scores, or that it has none to give.
+"""Scores and skips that an evaluator returns or raises.
 
-A number that is not finite is refused here, at the border, so that it never reaches a mean. It must not know the wire's
-frames.
+Numbers that are not finite are rejected here, so that they never enter a mean.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ SKIPPED = "skipped"
 ERROR = "error"
 
 Bare = tuple[tuple[str, ...], type, list[bool | float]]
-"""Verdicts of one kind, several or one that has a name: the name of each, the kind, and they themselves."""
+"""Names, kind and values of verdicts of one kind: several, or one with a name."""
 
-_EXPECTED = "return a Score, a list of Scores, a bool, a number or a text, or raise evalsi.Skip"
+_EXPECTED = "return a Score, a list of Scores, a bool, a number or a string, or raise evalsi.Skip"
 
 
 class Skip(Exception):
-    """Raised by an evaluator when a record lacks what it needs; the record is skipped, with this reason."""
+    """Raise it in an evaluator to skip a record that lacks what it needs. The message is the reason."""
 
 
 class MissingField(Skip):
-    """The record has no such field."""
+    """The record lacks a field."""
 
     def __init__(self, field: str) -> None:
         super().__init__(f"record has no {field}")
@@ -33,31 +32,29 @@ class MissingField(Skip):
 
 
 class ScoreError(ValueError):
-    """What an evaluator returned is not a score; `hint` says what to do."""
+    """An evaluator returned something that is not a valid score. `hint` says what to do."""
 
     hint = "Return a Score with a finite value."
 
 
 class Score:
-    """One verdict: exactly one of a number, a pass or fail, or a label. It cannot be changed once it is made.
+    """One immutable verdict: exactly one of `value`, `passed` and `label`.
 
-    The scalars of numpy, torch and jax count as Python's own.
+    Scalars of numpy, torch and jax are accepted. If `value` is NaN or infinite, the metric becomes an error; other
+    scores that the evaluator returns are kept.
 
     Args:
-        name: of the metric; None means the evaluator's own name.
-        value: a finite number.
+        name: name of the metric; None means the evaluator's name.
+        value: a number, normally finite.
         passed: whether the record passed.
         label: a class, such as "refusal".
-        explanation: one sentence for a person.
-        confidence: 0 to 1, how sure the evaluator is.
-        metadata: JSON that travels along.
-        cost_usd: what this score cost, in US dollars.
+        explanation: one sentence for readers.
+        confidence: confidence of the evaluator, from 0 to 1.
+        metadata: additional JSON data, kept in the results.
+        cost_usd: cost of this score, in US dollars.
 
     Raises:
-        ScoreError: none or several of the three were given, or a part has the wrong type.
-
-    A `value` that is NaN or infinite is no score: the metric is then an error, and the other scores that an evaluator
-    returns beside it stand.
+        ScoreError: not exactly one verdict is given, or an argument has the wrong type.
     """
 
     __slots__ = ("_wire",)
@@ -84,7 +81,7 @@ class Score:
             wire = {"label": _text("label", label)}
         else:
             raise ScoreError("A Score needs exactly one of value, passed and label.")
-        # An empty name is no name, as in a declared output.
+        # An empty name counts as none, as in a declared output.
         if name is not None and (name := name if type(name) is str else _text("name", name)):
             wire["name"] = name
         if explanation is not None:
@@ -101,51 +98,51 @@ class Score:
 
     @property
     def name(self) -> str | None:
-        """Of the metric; None means the evaluator's own name."""
+        """Name of the metric; None means the evaluator's name."""
         return self._wire.get("name")
 
     @property
     def value(self) -> float | None:
-        """The number, where the verdict is one."""
+        """The number; None for another verdict."""
         return self._wire.get("value")
 
     @property
     def passed(self) -> bool | None:
-        """Whether the record passed, where the verdict is that."""
+        """Whether the record passed; None for another verdict."""
         return self._wire.get("passed")
 
     @property
     def label(self) -> str | None:
-        """The class, where the verdict is one."""
+        """The class; None for another verdict."""
         return self._wire.get("label")
 
     @property
     def error(self) -> str | None:
-        """Why this is no score, where its number is not finite."""
+        """The error message if the number is not finite, else None."""
         return self._wire.get("error")
 
     @property
     def explanation(self) -> str | None:
-        """One sentence for a person."""
+        """One sentence for readers, or None."""
         return self._wire.get("explanation")
 
     @property
     def confidence(self) -> float | None:
-        """0 to 1, how sure the evaluator is."""
+        """Confidence of the evaluator, from 0 to 1, or None."""
         return self._wire.get("confidence")
 
     @property
     def metadata(self) -> dict[str, Any] | None:
-        """JSON that travels along."""
+        """Additional JSON data, or None."""
         return self._wire.get("metadata")
 
     @property
     def cost_usd(self) -> float | None:
-        """What this score cost, in US dollars."""
+        """Cost of this score, in US dollars, or None."""
         return self._wire.get("cost_usd")
 
     def to_wire(self) -> dict[str, Any]:
-        """The map that travels in an item; absent parts are left out."""
+        """Return the wire form of the score, without absent parts."""
         return dict(self._wire)
 
     def __repr__(self) -> str:
@@ -158,14 +155,14 @@ class Score:
 
 
 def finite(value: Any, what: str = "value") -> float:
-    """The number itself, when it is one and finite.
+    """Return a value as a float if it is a finite number.
 
     Args:
-        value: a number, of Python or of a library.
-        what: names it in the error.
+        value: a number of Python, numpy, torch or jax.
+        what: name of the value, for the error.
 
     Raises:
-        ScoreError: the value is a bool, no number, NaN or infinite.
+        ScoreError: the value is a bool, not a number, NaN or infinite.
     """
     number = value if type(value) is float else _number(value, what)
     if not isfinite(number):
@@ -174,7 +171,7 @@ def finite(value: Any, what: str = "value") -> float:
 
 
 def score_of_wire(wire: dict[str, Any]) -> Score:
-    """The score that a map of the wire stands for, also of one that is an error."""
+    """Return the score for a wire form, which may be an error."""
     error = wire.get("error")
     if error is None:
         return Score(**wire)
@@ -185,12 +182,12 @@ def score_of_wire(wire: dict[str, Any]) -> Score:
 
 
 def scores_of(result: Any) -> list[dict[str, Any]]:
-    """The wire form of whatever an evaluator returned.
+    """Return the wire forms of an evaluator's result.
 
-    A score among others that has an `error` in place of its verdict costs no other score.
+    A score that is not finite has an `error` in place of its verdict, as long as another score is valid.
 
     Raises:
-        ScoreError: nothing was returned, something that is no score, or no score that is finite.
+        ScoreError: the result is None, is not a score, or has no finite score.
     """
     if type(result) is Score:
         return _with_a_verdict([result._wire])
@@ -215,7 +212,7 @@ def scores_of(result: Any) -> list[dict[str, Any]]:
 
 
 def bare_verdicts(result: Any) -> Bare | bool | float | None:
-    """The verdicts alone, where a result is scores of one kind that hold nothing beside them but names; else None.
+    """Return only the verdicts, if a result is scores of one kind with nothing but verdict and name; else None.
 
     Raises:
         ScoreError: the result is an integer too large for a float.
@@ -227,7 +224,7 @@ def bare_verdicts(result: Any) -> Bare | bool | float | None:
     for score in (result,) if type(result) is Score else result if type(result) is list else ():
         wire = score._wire if type(score) is Score else {}
         if len(wire) == 2 and "name" in wire:
-            verdict, name = wire.values()  # In the order in which a Score puts them in.
+            verdict, name = wire.values()  # A Score inserts the verdict first.
         elif len(wire) == 1:
             (verdict,), name = wire.values(), ""
         else:
@@ -251,7 +248,7 @@ def _wires(scores: Sequence[Any]) -> list[dict[str, Any]]:
         wires.append(score._wire)
         names.add(score._wire.get("name"))
     if len(names) < len(wires):
-        raise ScoreError("The evaluator returned two scores of one name; give each its own.")
+        raise ScoreError("The evaluator returned two scores with the same name; give each its own.")
     return _with_a_verdict(wires)
 
 
@@ -268,13 +265,13 @@ def _not_finite(what: str, number: float) -> str:
 
 def _no_score(result: Any) -> ScoreError:
     if hasattr(result, "__await__"):
-        # Python warns of a coroutine that nobody awaited; this sentence says more.
+        # Close the coroutine to avoid Python's "never awaited" warning, since this error is clearer.
         getattr(result, "close", lambda: None)()
         return ScoreError("The evaluator returned something to await; write it as `async def`.")
     if isinstance(getattr(result, "score", None), (int, float)):
-        # As autoevals' and other tools' results are.
-        return ScoreError(f"The evaluator returned {shown(result)}, which is no Score of evalsi; return its .score.")
-    return ScoreError(f"The evaluator returned {shown(result)}, which is no score; {_EXPECTED}.")
+        # The result of another tool, such as autoevals.
+        return ScoreError(f"The evaluator returned {shown(result)}, which is not an evalsi.Score; return its .score.")
+    return ScoreError(f"The evaluator returned {shown(result)}, which is not a score; {_EXPECTED}.")
 
 
 def _number(value: Any, what: str) -> float:
@@ -302,7 +299,7 @@ def _text(what: str, value: Any) -> str:
     if type(value) is str:
         return value
     if isinstance(value, str):
-        # Of a text-like enum its value, where str() would give its name.
+        # For a string enum this returns the value, where str() would return the name.
         return str.__str__(value)
     raise ScoreError(f"{what} is {shown(value)}, which is not text.")
 
@@ -310,25 +307,25 @@ def _text(what: str, value: Any) -> str:
 def _share(what: str, value: Any) -> float:
     number = finite(value, what)
     if not 0 <= number <= 1:
-        raise ScoreError(f"{what} is {number}; it goes from 0 to 1.")
+        raise ScoreError(f"{what} is {number}; it must be between 0 and 1.")
     return number
 
 
 def _plain(value: Any) -> Any:
-    """The Python object that a scalar of numpy, torch or jax holds; all else as it is."""
+    """Return the Python value of a numpy, torch or jax scalar; return any other value unchanged."""
     if not hasattr(value, "dtype"):
         return value
     try:
         return value.item()
     except (AttributeError, RuntimeError, TypeError, ValueError):
-        # Each library has its own exception for an array that holds more than one.
+        # The libraries raise different exceptions for arrays with several elements.
         return value
 
 
 def shown(value: Any) -> str:
-    """A value as an error names it, never too long."""
+    """Return the repr of a value for an error message, at most 80 characters."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 -- a stranger's repr may raise anything, and Python's own does for a very long integer.
+    except Exception:  # noqa: BLE001 -- a foreign repr may raise anything, and int's raises for very long integers.
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:79]}…"

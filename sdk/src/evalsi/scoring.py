@@ -1,6 +1,6 @@
-"""The hot loop: records through opened evaluators, outcomes into the buffer.
+"""The scoring loop: run opened evaluators on records and add the outcomes to the buffer.
 
-Whatever an evaluator raises becomes an outcome here; only what ends a process leaves. It must not know frames.
+Exceptions of evaluators become outcomes; only those that end the process propagate.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from evalsi_protocol.values import check_value
 
 STATE = "state"
 SLOW_S = 0.001
-"""An evaluation that takes at least so long tells how long; any quicker one only where its evaluator waits."""
+"""Synchronous evaluations report their duration from this number of seconds; asynchronous ones always do."""
 Sessions = Sequence[tuple[int, Opened]]
-# sys.exit() in an evaluator is a fault of the record's evaluation, not a wish of the pack to end.
+# sys.exit() in an evaluator is an error of that evaluation and must not end the pack.
 FAULTS = (Exception, SystemExit)
 
 
 class Running:
-    """What is being scored at the moment, for the answer to a ping."""
+    """The records being scored now, for the answer to a ping."""
 
     __slots__ = ("asynchronous", "cells", "current", "holding")
 
     def __init__(self) -> None:
-        # Shared with the kernel, which reads them when the interpreter is held.
+        # Shared with the kernel, which reads them while the interpreter is blocked.
         self.cells = open_cells()
         self.current: tuple[int, int, int, float] | None = None
-        # Of the async evaluators many run at once: (request, index, session) → since when.
+        # Async evaluations in progress: (request, index, session) → start time.
         self.asynchronous: dict[tuple[int, int, int], float] = {}
-        # Which of these holds the thread that they share, where one does.
+        # Returns the async evaluation that occupies the loop's thread, if any.
         self.holding: Callable[[], tuple[int, int, int] | None] = lambda: None
 
     def report(self) -> list[dict[str, Any]]:
-        """The request, index and session of each record that runs now, and for how many milliseconds.
+        """Return request, index, session and elapsed milliseconds of each record in progress.
 
-        The one that holds up the others comes first: where nothing goes on, it is the one to source.
+        The record that occupies the thread comes first: if nothing progresses, it is the cause.
         """
         holding = self.holding()
         running = [(*key, since) for key, since in self.asynchronous.copy().items()]
@@ -69,8 +69,8 @@ def score_records(
     running: Running,
     is_cancelled: Callable[[int], bool],
 ) -> bool:
-    """Score every record with every session, in order; returns False when the request was cancelled on the way."""
-    # What runs for every record: names are bound once, and a bare verdict, the commonest result, is not looked into.
+    """Score every record with every session, in order. Return False if the request was cancelled meanwhile."""
+    # This loop is the hot path: names are bound once, and bare verdicts, the most common result, skip all checks.
     from_wire, clock = Record.from_wire, monotonic
     all_needs = {need for _, opened in sessions for need in opened.definition.needs}
     checks_all = any(opened.asks_in_text for _, opened in sessions)
@@ -90,7 +90,7 @@ def score_records(
                 return False
             record, has_all = from_wire(wire), not checks_all and all_needs <= wire.keys()
             for session, cell, opened, score, verdicts, add in prepared:
-                # The end of one evaluation is the beginning of the next: the clock is read once for each.
+                # The end of one evaluation is the start of the next, to read the clock once per evaluation.
                 since = now
                 running.current = (request_id, index, session, since)
                 cells[2] = cell
@@ -120,7 +120,7 @@ def score_records(
 
 
 def _verdicts(opened: Opened) -> Collection[type]:
-    """The types of results that are verdicts by themselves."""
+    """Return the types of results that are bare verdicts."""
     if opened.definition.scope != "record":
         return ()
     return VERDICT_KEYS if opened.promise is None else VERDICT_KEYS.keys() & opened.promise.types
@@ -129,7 +129,7 @@ def _verdicts(opened: Opened) -> Collection[type]:
 def _settled(
     session: int, index: int, opened: Opened, result: Any, *, took_s: float, slow_s: float
 ) -> Item | Bare | bool | float:
-    """What stands for a result in its session's column: the verdicts alone where there is nothing else to say."""
+    """Return the column entry for a result: only the verdicts if it has nothing else."""
     if took_s >= slow_s:
         return timed(outcome(session, index, opened, result), took_s)
     if opened.definition.scope == "dataset":
@@ -140,7 +140,7 @@ def _settled(
 
 
 def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:
-    """One outcome of a synchronous evaluator."""
+    """Return the outcome of a synchronous evaluator for one record."""
     try:
         opened.check_needs(record)
         return outcome(session, index, opened, opened.score(record))
@@ -149,7 +149,7 @@ def score_one(session: int, index: int, opened: Opened, record: Record) -> Item:
 
 
 async def score_one_async(session: int, index: int, opened: Opened, record: Record) -> Item:
-    """One outcome of an asynchronous evaluator."""
+    """Return the outcome of an asynchronous evaluator for one record."""
     try:
         opened.check_needs(record)
         return outcome(session, index, opened, await opened.score(record))
@@ -158,12 +158,12 @@ async def score_one_async(session: int, index: int, opened: Opened, record: Reco
 
 
 def timed(item: Item, took_s: float) -> Item:
-    """The item with how long its evaluation took, by the clock on the wall; a state is no result, and has none."""
+    """Return the item with the wall-clock duration of its evaluation. States carry no duration."""
     return item if item[2] == STATE else [*item, round(took_s * 1000, 3) or 0.001]
 
 
 def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
-    """The item for what an evaluator returned; raises `ScoreError` when it is no score or cannot travel."""
+    """Return the item for an evaluator's result. Raise `ScoreError` if it is not a score or cannot be encoded."""
     if opened.definition.scope == "dataset":
         check_travels(result, "state")
         return [session, index, STATE, {"state": result}]
@@ -172,21 +172,21 @@ def outcome(session: int, index: int, opened: Opened, result: Any) -> Item:
     for place, score in enumerate(scores):
         if "error" in score:
             scores[place] = wire_of_failed(opened, score)
-        # A plain score has a name and a value that were checked when it was made.
+        # Name and value were already checked when the score was created.
         elif "metadata" in score or "cost_usd" in score:
             check_travels(score, "score")
     return [session, index, SCORED, scores]
 
 
 def wire_of_failed(opened: Opened, score: dict[str, Any]) -> dict[str, Any]:
-    """The wire form of a score that is no finite number, among others that are: its name, and the error."""
+    """Return the wire form of a score whose number is not finite: its name and the error."""
     metric = score.get("name") or opened.definition.name
     error = WireError("pack.bad_score", f"{opened.definition.name}: {metric}: {score['error']}", ScoreError.hint)
     return {**({"name": score["name"]} if "name" in score else {}), "error": error.to_body()}
 
 
 def failed(session: int, index: int, opened: Opened, error: BaseException) -> Item:
-    """The item for what an evaluator raised: a skip, the kernel's own error, or an error that names the exception."""
+    """Return the item for an exception of an evaluator: a skip, the kernel's error, or an error with the exception."""
     if isinstance(error, Skip):
         return [session, index, SKIPPED, {"reason": sendable(str(error) or "the evaluator skipped the record")}]
     if isinstance(error, AskError):
@@ -197,9 +197,7 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
     elif isinstance(error, FieldTypeError):
         wire = WireError("record.field", f"{name}: {error}", error.hint, "record")
     else:
-        from evalsi import (
-            fault_log,
-        )  # Here and in the rest of the package: what only a fault needs, no start waits for.
+        from evalsi import fault_log  # Imported late, to start faster: only errors need it.
 
         message, where = str(error), fault_log.where_of(error)
         wire = WireError(
@@ -212,7 +210,7 @@ def failed(session: int, index: int, opened: Opened, error: BaseException) -> It
 
 
 def check_travels(value: Any, what: str) -> None:
-    """Make sure that a value can be sent; raises `ScoreError`."""
+    """Raise `ScoreError` if a value cannot be encoded."""
     try:
         check_value(value)
     except LocalMisuse as misuse:

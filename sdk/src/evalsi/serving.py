@@ -1,6 +1,6 @@
-"""Serve a pack as a process: over standard input and output, or where kernels connect to it.
+"""Serve a pack as a process, over standard input and output or a socket.
 
-Descriptor 1 is moved to stderr before the pack is imported, so that a print can never break a frame.
+Descriptor 1 is redirected to stderr before the pack is imported, so that prints cannot corrupt frames.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from evalsi.parent import end_with_parent
 from evalsi_protocol.channels import Channel, FdChannel
 
 SWITCH_INTERVAL_S = 0.0005
-"""How soon a computing thread lets the reader and the writer in; Python's own 5 ms would stall a full window."""
+"""Interpreter switch interval. With Python's default of 5 ms, a computing thread would stall the reader and writer."""
 GARBAGE_AFTER_OBJECTS = 50_000
 ORPHAN_S = 5.0
-"""How long work may go on after the kernel is gone."""
+"""Seconds that work may continue after the kernel closed the connection."""
 
 
 def serve(module: str, *, name: str = "", version: str = "0") -> None:
-    """Serve a pack's module over this process's standard input and output until the kernel says goodbye.
+    """Serve a pack's module over standard input and output until the kernel ends the session.
 
     Args:
-        module: the pack's import name.
-        name: of the pack; the module's name by default.
-        version: of the pack.
+        module: import name of the pack.
+        name: name of the pack; the module's name by default.
+        version: version of the pack.
     """
     channel = take_standard_streams()
     Host(channel, name or module, version, lambda: from_module(module)).serve()
 
 
 def take_standard_streams() -> Channel:
-    """A channel over descriptors 0 and 1, which from now on are empty and stderr for everybody else."""
+    """Return a channel over the original descriptors 0 and 1; redirect 0 to the null device and 1 to stderr."""
     wire_in, wire_out = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # What an evaluator prints is in the log at once, and not lost where the process ends.
+        # Prints of an evaluator appear in the log at once and are not lost if the process is killed.
         sys.stdout.reconfigure(line_buffering=True)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -55,59 +55,60 @@ def take_standard_streams() -> Channel:
 def start(
     *, module: str = "", file: str = "", attribute: str = "", name: str = "", version: str = "0", listen: str = ""
 ) -> NoReturn:
-    """Be a pack's process: serve until the kernel says goodbye or goes away, then end.
+    """Serve a pack until the kernel ends the session, then exit the process.
 
     Args:
-        module: the pack's import name; or
-        file: a Python file with evaluators.
-        attribute: only this evaluator of it.
-        name, version: of the pack, for `hello`.
-        listen: `unix:///path` or `tcp://127.0.0.1:PORT` to serve on, instead of standard input and output.
+        module: import name of the pack; "" if `file` is given.
+        file: path of a Python file with evaluators.
+        attribute: name of the only evaluator to serve; "" serves all.
+        name: name of the pack, for `hello`.
+        version: version of the pack, for `hello`.
+        listen: address to listen on instead of standard input and output: `unix:///path` or `tcp://127.0.0.1:PORT`.
     """
     FaultLog.writes = True
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # Records and outcomes are trees, freed as they go; looking for cycles among them costs a tenth of the scoring.
+    # Records and outcomes have no reference cycles; default garbage collection would take 10% of the scoring time.
     gc.set_threshold(GARBAGE_AFTER_OBJECTS, 20, 50)
 
     def load() -> dict[str, Definition]:
         if module:
             return from_module(module, attribute)
-        from pathlib import Path  # Four milliseconds that a pack which is a module need not wait for.
+        from pathlib import Path  # Imported late: it takes 4 ms, and modules do not need it.
 
         return from_file(Path(file), attribute)
 
     if listen:
-        from evalsi.listening import listen_at  # Few packs are services.
+        from evalsi.listening import listen_at  # Imported late: rarely used.
 
         listen_at(listen, name or module or file, version, load)
     else:
-        # Now, while the kernel is still loading: it costs two milliseconds, for which nobody waits yet.
+        # Takes 2 ms, so it is done while the kernel is still starting.
         end_with_parent()
         Host(take_standard_streams(), name or module or file, version, load, on_over=_leave_soon).serve()
-    # Threads of the pack's libraries must not keep a process alive that has said goodbye.
+    # Exit without waiting for threads of the pack's libraries.
     sys.stderr.flush()
     os._exit(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """`python -m evalsi.serving --module NAME | --file PATH`: start a pack by hand, as the kernel does with `start`."""
-    import argparse  # 10 ms that a pack which the kernel starts need not wait for.
+    """Run `python -m evalsi.serving --module NAME | --file PATH`, to start a pack by hand."""
+    import argparse  # Imported late: it takes 10 ms, and packs started by the kernel do not need it.
 
     parser = argparse.ArgumentParser(prog="python -m evalsi.serving", description=__doc__)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--module", default="", help="import name of the pack")
     source.add_argument("--file", default="", help="a Python file with evaluators")
-    parser.add_argument("--attribute", default="", help="only this evaluator of it")
-    parser.add_argument("--name", default="", help="of the pack")
-    parser.add_argument("--version", default="0", help="of the pack")
+    parser.add_argument("--attribute", default="", help="serve only this evaluator")
+    parser.add_argument("--name", default="", help="name of the pack")
+    parser.add_argument("--version", default="0", help="version of the pack")
     parser.add_argument(
-        "--listen", default="", help="unix:///PATH or tcp://127.0.0.1:PORT to serve on, instead of stdin and stdout"
+        "--listen", default="", help="listen on unix:///PATH or tcp://127.0.0.1:PORT instead of stdin and stdout"
     )
     start(**vars(parser.parse_args(arguments)))
 
 
 def _leave_soon() -> None:
-    """The kernel is gone: an evaluator that never returns must not live on as an orphan."""
+    """Exit after `ORPHAN_S`, so that an evaluator which never returns does not leave an orphan process."""
     timer = threading.Timer(ORPHAN_S, os._exit, (0,))
     timer.daemon = True
     timer.start()

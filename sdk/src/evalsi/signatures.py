@@ -1,7 +1,7 @@
-"""What a callable takes and whether it is async, read from its code.
+"""Read the arguments of a callable, and whether it is async, from its code object.
 
-`inspect` tells the same and takes longer to load than all of this package; it is asked only about what is no plain
-function. It must not know what an argument means.
+`inspect` does the same but takes longer to import than the whole package, so it is used only for other callables than
+plain functions.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from types import FunctionType, MethodType
 from typing import Any, Literal, NamedTuple
 
 EMPTY = object()
-"""Stands for an annotation or a default that is not there."""
+"""Sentinel for a missing annotation or default."""
 _OUR_MARK = {"__evalsi__"}
-_HAS_VAR_POSITIONAL, _HAS_VAR_KEYWORD, _IS_COROUTINE = 0x04, 0x08, 0x80  # As `inspect` documents them.
+_HAS_VAR_POSITIONAL, _HAS_VAR_KEYWORD, _IS_COROUTINE = 0x04, 0x08, 0x80  # inspect.CO_VARARGS and so on.
 
 ArgumentKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
 
 
 class Argument(NamedTuple):
-    """One argument of a callable; `annotation` and `default` are `EMPTY` where there is none."""
+    """One argument of a callable. `annotation` and `default` are `EMPTY` if missing."""
 
     name: str
     kind: ArgumentKind
@@ -29,10 +29,11 @@ class Argument(NamedTuple):
 
 
 def arguments_of(target: Callable[..., Any]) -> dict[str, Argument]:
-    """The arguments that whoever calls the target may give, by their names, in their order.
+    """Return the arguments that a caller of the target may pass, by name, in order.
 
     Raises:
-        TypeError, ValueError: it has no signature that Python could read.
+        TypeError: the target is not callable.
+        ValueError: the target has no signature.
     """
     function = _plain_function(target)
     if function is None or (type(target) is MethodType and not function.__code__.co_argcount):
@@ -42,9 +43,9 @@ def arguments_of(target: Callable[..., Any]) -> dict[str, Argument]:
 
 
 def returned_by(target: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
-    """What a callable's own code says that it returns, or `EMPTY`, and the names among which that is to be read.
+    """Return a callable's return annotation, or `EMPTY`, and the globals to resolve it in.
 
-    What is wrapped says what the function within returns, which need not be what comes out.
+    Wrappers give `EMPTY`, because the wrapped function's annotation need not apply to them.
     """
     while isinstance(target, partial):
         target = target.func
@@ -55,19 +56,19 @@ def returned_by(target: Callable[..., Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def is_async(target: Any) -> bool:
-    """Whether calling the target gives a coroutine."""
+    """Return whether calling the target returns a coroutine."""
     function = _plain_function(target)
     if function is not None:
         return bool(function.__code__.co_flags & _IS_COROUTINE)
-    from inspect import iscoroutinefunction  # For the few that are no plain function.
+    from inspect import iscoroutinefunction  # Imported late: plain functions do not need it.
 
     return iscoroutinefunction(target) or iscoroutinefunction(type(target).__call__)
 
 
 def _plain_function(target: Any) -> FunctionType | None:
-    """The function that is the target, or that it binds; None where more than its code says what it takes."""
+    """Return the plain function of a function or method; None if attributes may change its signature."""
     function = target.__func__ if type(target) is MethodType else target
-    # A wrapper, a signature of its own and the mark of a coroutine are all attributes.
+    # __wrapped__, __signature__ and the coroutine mark are all attributes.
     return function if type(function) is FunctionType and vars(function).keys() <= _OUR_MARK else None
 
 

@@ -1,6 +1,6 @@
-"""Whoever answers an evaluator in a test, in the kernel's place: a judge and an embedding model that the test writes.
+"""A scripted judge and embedding model that answer an evaluator in a test, in place of the kernel.
 
-What no kernel would answer fails the test, whatever the evaluator makes of it. It must not know an evaluator.
+Answers that no kernel would give fail the test.
 """
 
 from __future__ import annotations
@@ -24,32 +24,33 @@ _ROLES = ("system", "user", "assistant")
 
 
 class ImpossibleReply(AssertionError):
-    """No judge could answer so: the test proves nothing. The sentence says what does not fit."""
+    """A scripted answer is one that no judge could give. The message says what is wrong with it."""
 
 
 def failure(code: str, message: str = "") -> AskError:
-    """What a judge gives in a test when it gives no answer: `failure("judge.refused")`.
+    """Return an error for a scripted judge to give instead of an answer: `failure("judge.refused")`.
 
     Args:
-        code: of the error, one of the reference's.
-        message: what the error says; "" takes the code's own meaning.
+        code: error code, listed in docs/reference/error-codes.md.
+        message: error message; "" takes the description of the code.
 
     Raises:
-        ValueError: there is no such code.
+        ValueError: the code is unknown.
     """
     known = ERROR_CODES.get(code)
     if known is None:
-        raise ValueError(f"There is no error code {code!r}. Take one of docs/reference/error-codes.md.")
+        raise ValueError(f"There is no error code {code!r}. Use one of docs/reference/error-codes.md.")
     return AskError(WireError(code, message or known.meaning, "", known.source, known.retry))
 
 
 class StandIn:
-    """Answers what an evaluator asks, and remembers it.
+    """Answer an evaluator's requests, and record them.
 
     Args:
-        judge: a function from the question to its answer, or a list of answers in order. An answer is a JSON value that
-            fits the question's schema, a text where it has none, a whole `JudgeReply`, or a `failure`, also raised.
-        embed: from a text to its vector.
+        judge: a function from a question to its answer, or a list of answers in order. An answer is a JSON value that
+            matches the question's schema, a text if there is no schema, a `JudgeReply`, or a returned or raised
+            `failure`.
+        embed: a function from a text to its vector.
     """
 
     def __init__(self, judge: Judge | None = None, embed: Embed | None = None) -> None:
@@ -64,7 +65,7 @@ class StandIn:
         self._judge: Callable[[Question], Any] = judge if callable(judge) else _InOrder(judge or ())
 
     def ask(self, method: str, body: dict[str, Any]) -> Future[dict[str, Any]]:
-        """Answer at once; what fails otherwise than by an `AskError` is kept as the test's own `fault`."""
+        """Answer a request at once. Exceptions other than `AskError` are kept in `fault`."""
         future: Future[dict[str, Any]] = Future()
         try:
             if method not in self.answers:
@@ -72,13 +73,13 @@ class StandIn:
             future.set_result(self.answers[method](body))
         except AskError as error:
             future.set_exception(error)
-        except BaseException as fault:  # noqa: BLE001 -- it is raised again, once the evaluator has had its turn.
+        except BaseException as fault:  # noqa: BLE001 -- raised again after the evaluator has run.
             self.fault = self.fault or fault
             future.set_exception(fault)
         return future
 
     def raise_fault(self) -> None:
-        """Fail the test by what failed in answering, where that is so."""
+        """Raise the exception that answering raised, if any."""
         fault, self.fault = self.fault, None
         if fault is not None:
             raise fault
@@ -106,38 +107,42 @@ class StandIn:
         self.texts += body["texts"]
         vectors = [[finite(part, "a vector") for part in self._embed(text)] for text in body["texts"]]
         if len({len(vector) for vector in vectors}) > 1:
-            raise ImpossibleReply("The vectors are not of one length. Correct `embed`.")
+            raise ImpossibleReply("The vectors differ in length. Correct `embed`.")
         return {"vectors": vectors}
 
 
 class _InOrder:
-    """A judge with a list of answers, one a question."""
+    """A judge with a list of answers, one for each question."""
 
     def __init__(self, answers: Sequence[Any]) -> None:
         if isinstance(answers, str | Mapping):
-            raise TypeError(f"judge is {answers!r}. Write a list of answers, or a function from the question to one.")
+            raise TypeError(
+                f"judge is {answers!r}. Pass a list of answers, or a function from a question to an answer."
+            )
         self._count = len(answers)
         self._left = iter(answers)
 
     def __call__(self, question: Question) -> Any:
         for answer in self._left:
             return answer
-        raise ImpossibleReply(f"A further question came after {self._count} answers: {question!r:.400}")
+        raise ImpossibleReply(
+            f"All {self._count} answers are used up, and there is another question: {question!r:.400}"
+        )
 
 
 def _reply(question: Question, answer: Any) -> JudgeReply:
-    """An answer as a whole reply; raises `ImpossibleReply` when the kernel could not give it."""
+    """Return an answer as a `JudgeReply`. Raise `ImpossibleReply` if the kernel could not give it."""
     whole = isinstance(answer, JudgeReply)
     if question.schema is None:
         text = answer.text if whole else answer
         if not isinstance(text, str) or (whole and answer.value is not None):
-            raise ImpossibleReply(f"The question has no schema, and the answer is {answer!r:.80}. Answer with a text.")
+            raise ImpossibleReply(f"The question has no schema, but the answer is {answer!r:.80}. Answer with a text.")
         return answer if whole else JudgeReply(None, text)
     value = answer.value if whole else answer
     check_value(value)
     wrong = misfit(question.schema, value)
     if wrong:
-        raise ImpossibleReply(f"{wrong}. For a judge that answers off its schema give failure('judge.unparsable').")
+        raise ImpossibleReply(f"{wrong}. For an answer that violates the schema, use failure('judge.unparsable').")
     return answer if whole else JudgeReply(value, json.dumps(value, ensure_ascii=False))
 
 

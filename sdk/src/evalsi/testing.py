@@ -1,7 +1,7 @@
-"""The harness for authors of evaluators: score in this process, or through a session in memory as in a real run.
+"""Test harness for evaluators.
 
-`score`, `score_all` and `aggregate` call the evaluator directly; `run_pack` tests what will really travel; a `Bench`
-does the same with a judge. Only tests load this; it must not know the kernel.
+`score`, `score_all` and `aggregate` call the evaluator directly. `run_pack` runs it through a session in memory, as in
+a real run. `Bench` does both with a scripted judge.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ Pack = str | ModuleType | Iterable[Any]
 
 
 class Bench:
-    """Where evaluators are tested that ask for a model: `Bench(judge=[{"score": 4}]).score(evaluator, record)`.
+    """Test evaluators that call models: `Bench(judge=[{"score": 4}]).score(evaluator, record)`.
 
     Args:
-        judge: a function from the question to its answer, or a list of answers in order. An answer is a JSON value that
-            fits the question's schema, a text where it has none, a whole `JudgeReply`, or a `failure`, also raised.
-            An answer that no judge could give fails the test.
+        judge: a function from a question to its answer, or a list of answers in order. An answer is a JSON value that
+            matches the question's schema, a text if there is no schema, a `JudgeReply`, or a returned or raised
+            `failure`. An answer that no judge could give fails the test.
         embed: a function from a text to its vector.
     """
 
@@ -60,24 +60,24 @@ class Bench:
 
     @property
     def questions(self) -> list[Question]:
-        """What the judge was asked up to now, in order."""
+        """The questions to the judge so far, in order."""
         return self._stand_in.questions
 
     @property
     def texts(self) -> list[str]:
-        """Of what vectors were asked for up to now, in order."""
+        """The texts embedded so far, in order."""
         return self._stand_in.texts
 
     def score(self, evaluator: Any, record: Record, /, **params: Any) -> Outcome:
-        """As the function `score`, with this judge."""
+        """Score one record with this judge. See the function `score`."""
         return self.score_all(evaluator, [record], **params)[0]
 
     def score_all(self, evaluator: Any, records: Iterable[Record], /, **params: Any) -> list[Outcome]:
-        """As the function `score_all`, with this judge."""
+        """Score records with this judge. See the function `score_all`."""
         return self._outcomes(_opened(evaluator, "record", params, self._stand_in), records)
 
     def aggregate(self, evaluator: Any, records: Iterable[Record], /, **params: Any) -> Outcome:
-        """As the function `aggregate`, with this judge."""
+        """Score a data set with this judge. See the function `aggregate`."""
         opened = _opened(evaluator, "dataset", params, self._stand_in)
         outcomes = self._outcomes(opened, records)
         for outcome in outcomes:
@@ -98,9 +98,9 @@ class Bench:
         answers: Answers | None = None,
         timeout_s: float = 30.0,
     ) -> PackRun:
-        """As the function `run_pack`, with this judge."""
+        """Score records through a session, with this judge. See the function `run_pack`."""
         if not isinstance(evaluator, str):
-            raise TypeError(f"evaluator is {evaluator!r}. Give its name: {definition_of(evaluator).name!r}.")
+            raise TypeError(f"evaluator is {evaluator!r}. Pass its name: {definition_of(evaluator).name!r}.")
         wires = [record.wire for record in records]
         answering = {**self._stand_in.answers, **(answers or {})}
         return within(timeout_s, partial(_run, partial(_load, pack), evaluator, wires, dict(params or {}), answering))
@@ -115,32 +115,27 @@ def score(evaluator: Any, record: Record, /, **params: Any) -> Outcome:
     """Score one record in this process.
 
     Args:
-        evaluator: a function, a class, or where one is: "acme.metrics:tone", "./my_evals.py:polite".
-        record: built from keywords.
-        params: of the evaluator.
+        evaluator: a function, a class, or its location: "acme.metrics:tone", "./my_evals.py:polite".
+        record: the record.
+        params: params of the evaluator.
 
     Raises:
-        evalsi.ParamError: the evaluator's constructor refused a value.
-        TypeError: a param is missing or unknown, or the evaluator is none of record scope.
+        evalsi.ParamError: the evaluator's constructor rejected a value.
+        TypeError: a param is missing or unknown, or the evaluator is not of record scope.
     """
     return Bench().score(evaluator, record, **params)
 
 
 def score_all(evaluator: Any, records: Iterable[Record], /, **params: Any) -> list[Outcome]:
-    """Score records in this process, one after another, with the evaluator opened once.
-
-    Args and exceptions are those of `score`.
-    """
+    """Score records in this process, one after another, with the evaluator opened once. See `score`."""
     return Bench().score_all(evaluator, records, **params)
 
 
 def aggregate(evaluator: Any, records: Iterable[Record], /, **params: Any) -> Outcome:
-    """The outcome of a dataset-scope evaluator for all of the records, in this process.
+    """Return the outcome of a dataset-scope evaluator for all records, in this process. See `score`.
 
-    A record that it skips is left out, as in a run. A record that it fails on makes the whole that error, where a run
-    would count it and go on: in a test it must not be overlooked.
-
-    Args and exceptions are those of `score`.
+    Skipped records are left out, as in a run. If a record fails, its error is the outcome, so that a test does not miss
+    it. A run would count the error and continue.
     """
     return Bench().aggregate(evaluator, records, **params)
 
@@ -156,24 +151,24 @@ def run_pack(
     answers: Answers | None = None,
     timeout_s: float = 30.0,
 ) -> PackRun:
-    """Score records through the host loop that a pack's process runs, over a channel in memory.
+    """Score records through the host loop of a pack's process, over a channel in memory.
 
-    What cannot be sent fails here as it would in a run: a score with an object in its metadata, a state that is no
-    JSON, a tuple that comes back as a list.
+    Encoding errors appear as in a run: an object in a score's metadata, a state that is not JSON, a tuple that becomes
+    a list.
 
     Args:
-        pack: a module or its import name, a path of a `.py` file, or functions and classes.
-        evaluator: the name of one of its evaluators.
-        records: built from keywords.
-        params: of the evaluator.
-        judge: as that of a `Bench`.
-        embed: likewise.
-        answers: what to answer when it asks the kernel for something else: `{"sandbox.run": lambda body: {...}}`.
-        timeout_s: for all of it, in seconds.
+        pack: a module or its import name, the path of a `.py` file, or functions and classes.
+        evaluator: name of one of its evaluators.
+        records: the records.
+        params: params of the evaluator.
+        judge: scripted judge, as for `Bench`.
+        embed: embedding function, as for `Bench`.
+        answers: functions that answer other requests to the kernel: `{"sandbox.run": lambda body: {...}}`.
+        timeout_s: timeout of the whole call, in seconds.
 
     Raises:
-        PackRefused: the pack cannot be loaded, has no such evaluator, or refused the params.
-        TimeoutError: it took longer.
+        PackRefused: the pack cannot be loaded, has no such evaluator, or rejected the params.
+        TimeoutError: the call took longer than `timeout_s`.
     """
     bench = Bench(judge=judge, embed=embed)
     return bench.run_pack(pack, evaluator, records, params, answers=answers, timeout_s=timeout_s)
@@ -192,9 +187,9 @@ def _run(
         definition = rehearsal.request("open", {"session": 1, "evaluator": evaluator, "params": params})["evaluator"]
         outcomes = []
         for start in range(0, len(records), RECORDS_A_REQUEST):
-            chunk = records[start : start + RECORDS_A_REQUEST]
-            rehearsal.request("score", {"sessions": [1], "records": chunk})
-            # Outcomes may come in any order.
+            batch = records[start : start + RECORDS_A_REQUEST]
+            rehearsal.request("score", {"sessions": [1], "records": batch})
+            # Outcomes may arrive in any order.
             items = sorted(rehearsal.taken_items(), key=lambda item: item[1])
             outcomes += [outcome_of(kind, payload) for _, _, kind, payload in items]
         whole = None
@@ -220,7 +215,7 @@ def _opened(evaluator: Any, scope: Scope, params: dict[str, Any], stand_in: Stan
     definition = _found(evaluator) if isinstance(evaluator, str) else definition_of(evaluator)
     if definition.scope != scope:
         right = "aggregate" if definition.scope == "dataset" else "score"
-        raise TypeError(f"{definition.name} is an evaluator of {definition.scope} scope. Use evalsi.testing.{right}.")
+        raise TypeError(f"{definition.name} has {definition.scope} scope. Use evalsi.testing.{right}.")
     return open_evaluator(definition, params, Context(stand_in))
 
 
@@ -241,5 +236,5 @@ def _items(opened: Opened, records: Iterable[Record]) -> list[Item]:
     async def one_after_another() -> list[Item]:
         return [await score_one_async(1, index, opened, record) for index, record in enumerate(records)]
 
-    # In a thread of its own, as a loop may run in this one already: in a notebook, in an asynchronous test.
+    # In a separate thread, because this one may already run a loop, as in a notebook or an async test.
     return within(None, lambda: asyncio.run(one_after_another()))

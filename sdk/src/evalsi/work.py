@@ -1,7 +1,4 @@
-"""What a pack does for each request: hello, describe, open, score, aggregate, close, bye.
-
-One method a request, run in order by the host. It must not know threads or frames.
-"""
+"""Handle the requests of a session: hello, describe, open, score, aggregate, plan, reduce, close, bye."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Answering(Protocol):
-    """Who takes the answers: what a `Host` is to its work."""
+    """The interface of `Host` that `Work` uses."""
 
     window: int
 
@@ -48,7 +45,7 @@ class Answering(Protocol):
 
 
 class Refusal(Exception):
-    """A request that cannot be done, with the error that answers it."""
+    """A request is rejected with this error."""
 
     def __init__(self, code: str, message: str, hint: str = "", source: Any = "config") -> None:
         super().__init__(message)
@@ -76,50 +73,50 @@ class Work:
         self._kernel_takes: Collection[str] = ()
 
     def do(self, request: RequestReceived) -> None:
-        """Do one request and answer it, now or (async scoring) later; whatever fails is the answer."""
+        """Handle one request and answer it: at once, or later for async scoring. Exceptions become error answers."""
         step = getattr(self, f"_{request.method}", None)
         try:
             if step is None:
                 raise Refusal(
                     "pack.not_supported",
-                    f"This pack does not do {request.method!r}.",
-                    "Use an evaluator that does.",
+                    f"This pack does not support {request.method!r}.",
+                    "Use an evaluator that supports it.",
                     "pack",
                 )
             body = step(request)
         except Refusal as refusal:
             self._host.fail(request.id, refusal.error)
         except LoadError as error:
-            told = "" if error.__cause__ is None else fault_log.log(error.__cause__)
-            self._host.fail(request.id, WireError("pack.import", str(error), "", "pack", traceback=told))
-        except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
-            told, where = fault_log.log(error), fault_log.where_of(error)
+            traceback = "" if error.__cause__ is None else fault_log.log(error.__cause__)
+            self._host.fail(request.id, WireError("pack.import", str(error), "", "pack", traceback=traceback))
+        except Exception as error:  # noqa: BLE001 -- any exception of a pack becomes the answer.
+            traceback, where = fault_log.log(error), fault_log.where_of(error)
             code = "pack.import" if request.method == "hello" else "pack.failed"
             message = f"{self._name} failed at {request.method!r}: {type(error).__name__}: {error}"
             hint = f"It was raised in {where}." if where else ""
-            self._host.fail(request.id, WireError(code, message, hint, "pack", traceback=told))
+            self._host.fail(request.id, WireError(code, message, hint, "pack", traceback=traceback))
         else:
             if body is not None:
                 self._host.respond(request.id, body)
 
     def load(self) -> None:
-        """Import the pack; what goes wrong is told to whoever greets it."""
+        """Import the pack. An exception becomes the answer to `hello`."""
         try:
             self._definitions = self._load()
-        except Exception as error:  # noqa: BLE001 -- whatever a pack raises is the answer.
+        except Exception as error:  # noqa: BLE001 -- any exception of a pack becomes the answer.
             self._fault = error
 
     def cancel(self, request_id: int) -> None:
-        """Stop an asynchronous request; a synchronous one looks for itself."""
+        """Stop an asynchronous request. Synchronous requests check for cancellation themselves."""
         if self._async is not None:
             self._async.cancel(request_id)
 
     def abandon(self) -> None:
-        """The kernel is gone: stop at the next record."""
+        """Stop at the next record, because the kernel closed the connection."""
         self._abandoned = True
 
     def close(self) -> None:
-        """End what runs in the background; its requests are answered as cancelled. A second call does nothing."""
+        """Stop background work; its requests are answered as cancelled. Further calls do nothing."""
         if self._async is not None:
             self._async.close()
             self._async = None
@@ -148,11 +145,11 @@ class Work:
         body = request.body
         session, name = _field(body, "session", int), _field(body, "evaluator", str)
         if session in self._opened:
-            raise Refusal("protocol.session", f"The session {session} is open already.", "Use another id.", "kernel")
+            raise Refusal("protocol.session", f"The session {session} is already open.", "Use another id.", "kernel")
         definition = self._definitions.get(name)
         if definition is None:
             known = ", ".join(self._definitions)
-            raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"It has {known}.")
+            raise Refusal("config.unknown_evaluator", f"This pack has no evaluator {name!r}.", f"Choose from {known}.")
         self._concurrency = max(1, _field(body, "concurrency", int, self._concurrency))
         params = _field(body, "params", dict, {})
         _check_values(definition, params)
@@ -161,7 +158,7 @@ class Work:
         except ParamError as error:
             raise Refusal("config.param", f"{name}.{error.param}: {error.message}", "Change the param.") from error
         except TypeError as error:
-            raise Refusal("config.param", f"{name} does not take these params: {error}.", "See the catalog.") from error
+            raise Refusal("config.param", f"{name} rejects these params: {error}.", "See the catalog.") from error
         return {"evaluator": definition.to_dict()}
 
     def _score(self, request: RequestReceived) -> dict[str, Any] | None:
@@ -182,7 +179,7 @@ class Work:
         ((_, opened),) = self._sessions([session])
         if opened.definition.scope != "dataset":
             name = opened.definition.name
-            raise Refusal("protocol.session", f"{name} scores records; nothing is aggregated.", "Score it.", "kernel")
+            raise Refusal("protocol.session", f"{name} has record scope.", "Use score, not aggregate.", "kernel")
         states = _field(body, "states", list)
         aggregation = self._aggregations.setdefault(session, Aggregation(opened))
         aggregation.add(states)
@@ -199,7 +196,7 @@ class Work:
         opened, planning = self._planned(request)
         records, replies = _field(request.body, "records", list), _field(request.body, "replies", list)
         if len(records) != len(replies):
-            message = f"{len(records)} records came with {len(replies)} lists of replies."
+            message = f"There are {len(records)} records but {len(replies)} lists of replies."
             raise Refusal("protocol.body", message, "Follow the protocol's specification.", "kernel")
         return {"outcomes": planning.reduce_records(opened, records, replies)}
 
@@ -210,7 +207,7 @@ class Work:
         return {}
 
     def _bye(self, request: RequestReceived) -> dict[str, Any]:
-        # Every request is answered before the goodbye is.
+        # All requests are answered before `bye`.
         self.close()
         return {}
 
@@ -219,9 +216,9 @@ class Work:
     def _planned(self, request: RequestReceived) -> tuple[Opened, ModuleType]:
         ((_, opened),) = self._sessions([_field(request.body, "session", int)])
         if not hasattr(opened.instance, "plan"):
-            message = f"{opened.definition.name} has no pure form: it asks while it scores."
-            raise Refusal("pack.not_supported", message, "Score with it.", "pack")
-        from evalsi import planning  # Few packs judge.
+            message = f"{opened.definition.name} has no plan and reduce: it calls models while it scores."
+            raise Refusal("pack.not_supported", message, "Use score.", "pack")
+        from evalsi import planning  # Imported late: few packs need it.
 
         return opened, planning
 
@@ -235,7 +232,7 @@ class Work:
         self, request_id: int, records: list[dict[str, Any]], sessions: Sessions, buffer: ItemBuffer
     ) -> None:
         if self._async is None:
-            from evalsi.async_scoring import AsyncScorer  # asyncio: 50 ms that only async evaluators pay.
+            from evalsi.async_scoring import AsyncScorer  # Imported late: asyncio takes 50 ms.
 
             self._async = AsyncScorer(self._concurrency, self._running, self._is_cancelled)
 
@@ -261,7 +258,7 @@ class Work:
 
 
 def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = None) -> _T:
-    """A field of a request's body; one that is absent and has a default is that."""
+    """Return a field of a request's body, or the default if it is absent."""
     value = body.get(name, default)
     if type(value) is not kind:
         message = f"{name} is of type {type(value).__name__}, not {kind.__name__}."
@@ -270,7 +267,7 @@ def _field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None =
 
 
 def _check_values(definition: Definition, params: dict[str, Any]) -> None:
-    """Refuse what does not fit the declared params; this kernel has seen to that already, another may not."""
+    """Reject values that do not match the declared params. This kernel checks them too, but others may not."""
     for name, value in params.items():
         fault = misfit(definition.params["properties"].get(name, {}), value, f"{definition.name}.{name}")
         if fault:

@@ -140,7 +140,7 @@ def test_e2_an_image_in_the_input_or_output_skips_the_record(
     for field, role in (("input", "user"), ("output", "assistant")):
         for value in (with_image(role, image), [{"role": role, "content": [image]}]):
             outcome = Bench(judge=[]).score(evaluator, Record(**{**good, field: value}), **params)
-            assert outcome.reason == f"the {field} holds an image, which no judge is shown"
+            assert outcome.reason == f"the {field} holds an image, which judges are not shown"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_e2_an_image_in_the_input_or_output_skips_the_record(
 def test_e2_an_image_in_what_the_answer_is_judged_by_skips_the_record(rubric: str, field: str, value: Any) -> None:
     record = {"input": "What is this?", "output": "A ferry.", "reference": "A ferry.", "context": ["A ferry."]}
     outcome = Bench(judge=[]).score(LlmJudge, Record(**{**record, field: value}), rubric=rubric)
-    assert outcome.reason == f"the {field} holds an image, which no judge is shown"
+    assert outcome.reason == f"the {field} holds an image, which judges are not shown"
 
 
 def test_e2_an_image_in_a_field_that_is_not_shown_does_not_matter() -> None:
@@ -168,4 +168,6 @@ def test_e2_an_image_in_a_field_that_is_not_shown_does_not_matter() -> None:
 def test_e2_the_other_output_of_a_pair_may_hold_an_image() -> None:
     other = {"messages": with_image("assistant", OPENAI)}
     record = Record(input="Draw a ferry.", output="I cannot draw.", metadata={"baseline": other})
-    assert Bench(judge=[]).score(Pairwise, record).reason == "the other output holds an image, which no judge is shown"
+    assert (
+        Bench(judge=[]).score(Pairwise, record).reason == "the other output holds an image, which judges are not shown"
+    )

@@ -56,7 +56,7 @@ def test_a_call_of_a_tool_is_judged_also_where_nothing_is_said(content: str | No
 def test_e2_what_no_judge_is_shown_is_skipped_and_not_called_harmless() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://host.example/1.png"}}
     outcome = Bench(judge=[]).score(harmlessness, Record(output=[{"role": "assistant", "content": [image]}]))
-    assert outcome.reason == "the output holds an image, which no judge is shown"
+    assert outcome.reason == "the output holds an image, which judges are not shown"
     blank = [{"role": "assistant", "content": [{"type": "text", "text": " "}]}]
     assert Bench(judge=[]).score(harmlessness, Record(output=blank)).value == 1.0
 
@@ -81,7 +81,7 @@ def test_e2_an_image_in_the_input_skips_the_record() -> None:
     image = {"type": "image", "source": {"type": "url", "url": "https://host.example/1.png"}}
     asked = [{"role": "user", "content": [{"type": "text", "text": "Is it safe?"}, image]}]
     outcome = Bench(judge=[]).score(harmlessness, Record(input=asked, output="Yes."))
-    assert outcome.reason == "the input holds an image, which no judge is shown"
+    assert outcome.reason == "the input holds an image, which judges are not shown"
 
 
 def test_the_judge_sees_request_and_answer_in_blocks_that_neither_can_close() -> None:

@@ -131,7 +131,7 @@ class PackSession:
         body = request.body
         session, name = field(body, "session", int), field(body, "evaluator", str)
         if session in self._opened:
-            raise refusal("protocol.session", f"The session {session} is open already.", "Use another id.", "kernel")
+            raise refusal("protocol.session", f"The session {session} is already open.", "Use another id.", "kernel")
         table = self._served.tables.get(name)
         if table is None:
             known = ", ".join(self._served.tables)
@@ -175,7 +175,7 @@ class PackSession:
         session = field(body, "session", int)
         ((_, opened),) = self._opened_of([session])
         if not opened.is_of_dataset:
-            message = f"{opened.table['name']} scores records; nothing is aggregated."
+            message = f"{opened.table['name']} has record scope."
             raise refusal("protocol.session", message, "Score it.", "kernel")
         states = self._states.setdefault(session, [])
         states += field(body, "states", list)

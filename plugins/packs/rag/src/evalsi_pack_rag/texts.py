@@ -34,7 +34,7 @@ def answer_of(record: Record) -> str:
     record.require_shown("output")
     answer = record.output.as_text()
     if is_blank(answer) and _calls_a_tool(record.output):
-        raise Skip("the answer holds no text, but a call of a tool, which no judge is shown")
+        raise Skip("the answer holds no text, but a call of a tool, which judges are not shown")
     return answer
 
 
