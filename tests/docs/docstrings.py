@@ -1,7 +1,4 @@
-"""Docstrings as Markdown: a paragraph, then the arguments, what comes back and what is raised.
-
-It must not know whose docstring it is.
-"""
+"""Render docstrings as Markdown: summary, arguments, return value and exceptions."""
 
 from __future__ import annotations
 
@@ -20,21 +17,24 @@ ITEM = re.compile(r"    (?P<name>[\w.]+): (?P<rest>.*)")
 
 
 def rendered(target: Any) -> Iterator[str]:
-    """The lines of what a docstring says."""
+    """Yield the Markdown lines of a docstring."""
     for line in (inspect.getdoc(target) or "").splitlines():
         item = ITEM.fullmatch(line)
         if (title := TITLES.get(line.removesuffix(":"))) and line.endswith(":"):
             yield from (title, "")
         elif item:
             yield f"- `{item['name']}`: {item['rest']}"
-        elif line.startswith("    "):
+        elif line.startswith("        "):
+            # The continuation of an item.
             yield f"  {line.strip()}"
+        elif line.startswith("    "):
+            yield line.strip()
         else:
             yield line
 
 
 def arguments(target: Any) -> dict[str, str]:
-    """What a docstring says of each argument, each in one line."""
+    """Return the description of each argument, on one line."""
     said: dict[str, str] = {}
     name = ""
     for line in (inspect.getdoc(target) or "").partition("Args:\n")[2].splitlines():
@@ -49,7 +49,7 @@ def arguments(target: Any) -> dict[str, str]:
 
 
 def signature(function: Callable[..., Any], name: str) -> str:
-    """How a function is called: on one line where that fits, else a line an argument."""
+    """Return the signature of a function: on one line if that fits, else one line for each argument."""
     shown = inspect.signature(function)
     parameters = [one for one in shown.parameters.values() if one.name not in ("self", "cls")]
     words: list[str] = []
@@ -57,7 +57,7 @@ def signature(function: Callable[..., Any], name: str) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
             words.append("*")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         words.append(f"{stars}{parameter.name}: {_type(parameter.annotation)}{default}")
     gives = "" if shown.return_annotation in (shown.empty, "None", None) else f" -> {_type(shown.return_annotation)}"
     called = f"await {name}" if inspect.iscoroutinefunction(function) else name
