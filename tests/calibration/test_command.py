@@ -277,7 +277,7 @@ def test_what_cannot_be_compared_is_told_before_the_judge_is_asked(
         ("exact-match,contains", 2, "--evaluator names 2 evaluators. | Name one"),
         ("corpus-bleu", 1, "corpus-bleu gives one score for all records."),
         ("./two.py", 2, "--evaluator names 2 evaluators: one, two."),
-        ("llm-judge", 1, "llm-judge asks a judge, and none is named."),
+        ("llm-judge", 1, "llm-judge needs a judge, but none is configured."),
     ],
 )
 def test_an_evaluator_that_cannot_be_calibrated_is_told(

@@ -32,7 +32,7 @@ EXACT = ("--evaluators", "exact-match")
         (("--data", QA, "--evaluators", "exact-mach"), 1, 'Did you mean "exact-match"?'),
         (("--data", QA, "--evaluators", "exact-match@9"), 1, "9"),
         (("--data", QA, "--evaluators", "exact-match,,latency"), 2, "empty name"),
-        (("--data", QA, "--evaluators", "exact-match,exact-match"), 2, "Give one another name"),
+        (("--data", QA, "--evaluators", "exact-match,exact-match"), 2, "Rename one of them"),
         (("--data", QA, *EXACT, "--param", "exact-match.normalize=no"), 1, "exact-match.normalize=false"),
         (("--data", QA, *EXACT, "--param", "exact-match.normalise=true"), 1, 'Did you mean "normalize"?'),
         (("--data", QA, *EXACT, "--param", "exactmatch.normalize=true"), 2, 'Did you mean "exact-match"?'),

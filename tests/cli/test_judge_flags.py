@@ -142,7 +142,7 @@ def test_flags_that_say_nothing_sensible_are_refused_before_any_work(words: list
 def test_there_is_no_default_judge() -> None:
     done = evalsi("eval", "--data", QA, "--evaluators", "llm-judge")
     assert (done.code, done.out) == (1, "")
-    assert "llm-judge asks a judge, and none is named." in done.err
+    assert "llm-judge needs a judge, but none is configured." in done.err
     assert "--judge-model" in done.err
 
 

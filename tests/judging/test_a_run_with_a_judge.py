@@ -301,7 +301,7 @@ def test_a_missing_key_says_which_variable_before_any_work() -> None:
 
 
 def test_an_evaluator_that_asks_a_judge_needs_one_to_be_named() -> None:
-    with pytest.raises(EvalsiError, match="graded asks a judge, and none is named") as caught:
+    with pytest.raises(EvalsiError, match="graded needs a judge, but none is configured") as caught:
         evalsi.evaluate(rows("one"), [graded], quiet=True)
     assert "judge=" in caught.value.hint
 

@@ -117,5 +117,5 @@ def test_an_evaluator_that_needs_vectors_needs_a_model_to_be_named() -> None:
     async def near(record: Record, *, ctx: Context) -> bool:
         return bool(await ctx.embed(["x"]))
 
-    with pytest.raises(Exception, match="near asks an embedding model, and none is named"):
+    with pytest.raises(Exception, match="near needs an embedding model, but none is configured"):
         evalsi.evaluate([{"output": "x"}], [near], quiet=True)

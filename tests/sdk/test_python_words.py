@@ -21,7 +21,7 @@ from evalsi_kernel.errors import EvalsiError
         ),
         ("Add --map metadata.topic=topic.", 'Add mapping={"metadata.topic": "topic"}.'),
         ("--map names the field 'x'.", "mapping names the field 'x'."),
-        ("Give it: --param regex.pattern=VALUE.", 'Give it: params={"regex": {"pattern": VALUE}}.'),
+        ("Add --param regex.pattern=VALUE.", 'Add params={"regex": {"pattern": VALUE}}.'),
         ("Write --param a/b.deep=true.", 'Write params={"a/b": {"deep": true}}.'),
         ("Name one with --judge-model.", "Name one with judge."),
         (

@@ -109,7 +109,7 @@ _CODES: Final = (
     _Code("config.no_data", "config", "no", "No data is named, or what is named is not there."),
     _Code("config.no_extension", "config", "no", "No installed extension provides this name."),
     _Code("config.no_key", "config", "no", "An API key is missing; the message names the environment variable."),
-    _Code("config.no_model", "config", "no", "An evaluator asks a judge or an embedding model, and none is named."),
+    _Code("config.no_model", "config", "no", "An evaluator needs a model, but none is configured."),
     _Code("config.no_home", "config", "no", "There is no folder to keep environments and caches in."),
     _Code("config.param", "config", "no", "A param is unknown, missing, or has a value that does not fit."),
     _Code("config.reattach", "config", "no", "EVALSI_REATTACH cannot be read, or names no pack."),

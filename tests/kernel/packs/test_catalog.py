@@ -146,12 +146,12 @@ def test_a_pack_of_just_the_name_goes_before_the_packs_of_a_publisher(packs: Pat
 def test_an_unknown_name_is_answered_with_the_nearest_and_how_to_list(catalog: Catalog) -> None:
     error = refused(catalog, "exact_mach@1")
     assert error.code == "config.unknown_evaluator"
-    assert error.message == 'There is no evaluator "exact_mach".'
+    assert error.message == 'Unknown evaluator "exact_mach".'
     assert error.hint == 'Did you mean "exact-match"? `evalsi catalog` lists every evaluator.'
 
 
 def test_an_unknown_name_within_a_pack_is_answered_with_what_the_pack_has(catalog: Catalog) -> None:
-    assert "core has exact-match, latency." in refused(catalog, "core/contains").hint
+    assert "core has: exact-match, latency." in refused(catalog, "core/contains").hint
 
 
 def test_an_unknown_pack_before_a_name_is_answered_with_the_nearest_ref(catalog: Catalog) -> None:
@@ -186,18 +186,18 @@ def test_a_version_that_is_not_there_is_answered_with_the_one_that_is(catalog: C
 
 
 def test_code_of_the_users_own_is_not_looked_for_in_the_catalog(catalog: Catalog) -> None:
-    assert "code of your own" in refused(catalog, "./my_evals.py:polite").message
+    assert "your own code" in refused(catalog, "./my_evals.py:polite").message
 
 
 def test_an_unknown_pack_is_answered_with_those_there_are(catalog: Catalog) -> None:
-    with pytest.raises(ConfigError, match='There is no pack "cor"') as caught:
+    with pytest.raises(ConfigError, match='Unknown pack "cor"') as caught:
         catalog.pack("cor")
-    assert 'Did you mean "core"? There are acme/readability' in caught.value.hint
+    assert 'Did you mean "core"? Known packs: acme/readability' in caught.value.hint
 
 
 def test_an_empty_catalog_says_that_there_is_nothing() -> None:
     assert "evalsi catalog" in refused(Catalog(), "exact-match").hint
-    with pytest.raises(ConfigError, match="none on the search path"):
+    with pytest.raises(ConfigError, match="search path has no packs"):
         Catalog().pack("core")
 
 
@@ -229,7 +229,7 @@ def test_using_a_pack_with_a_broken_manifest_raises_the_located_error(with_broke
 
 
 def test_an_unknown_name_mentions_the_manifests_that_cannot_be_read(with_broken: Catalog) -> None:
-    assert "The manifest of acme/bad, worse cannot be read." in refused(with_broken, "perplexity").hint
+    assert "The manifest of acme/bad, worse is invalid." in refused(with_broken, "perplexity").hint
 
 
 def test_a_broken_manifest_is_told_the_same_from_the_cache(with_broken: Catalog, packs: Path, tmp_path: Path) -> None:

@@ -135,8 +135,8 @@ def test_what_a_manifest_leaves_out_has_a_default(tmp_path: Path) -> None:
         ('scope = "record"', 'scope = "row"', "evaluators[0].scope", "must be 'record' or 'dataset'"),
         ('kind = "pass"', 'kind = "bool"', "evaluators[0].outputs[0].kind", "must be 'pass', 'number' or 'label'"),
         ('kind = "pass"', 'kind = "pass", max = 1', "evaluators[0].outputs[0].max", 'Did you mean "maximum"?'),
-        ('kind = "pass"', 'kind = "pass", unit = "ms"', "evaluators[0].outputs[0].unit", "belongs to a number"),
-        ("minimum = 0", "minimum = 2, maximum = 1", "evaluators[1].outputs[0].minimum", "more than the maximum 1"),
+        ('kind = "pass"', 'kind = "pass", unit = "ms"', "evaluators[0].outputs[0].unit", "is only allowed for numbers"),
+        ("minimum = 0", "minimum = 2, maximum = 1", "evaluators[1].outputs[0].minimum", "greater than the maximum 1"),
         ("minimum = 0", "minimum = nan", "evaluators[1].outputs[0].minimum", "finite number"),
         ("default = true", 'default = "yes"', "evaluators[0].params.properties.normalize.default", "true or false"),
         ("default = true", "pattern = 1", "evaluators[0].params.properties.normalize.pattern", "not a keyword"),
@@ -208,14 +208,14 @@ def test_a_manifest_of_quite_another_shape_is_told_too(tmp_path: Path, text: str
     ("old", "new", "hint"),
     [
         ("manifest = 1", "manifest = 2\nnews = true", "Upgrade Evals.si."),
-        ("manifest = 1", "manifest = 0", "Write manifest = 1."),
+        ("manifest = 1", "manifest = 0", "Set manifest = 1."),
         ("protocol = 1", "protocol = 9", "Upgrade Evals.si."),
     ],
 )
 def test_a_manifest_of_another_format_is_not_judged_by_this_ones_keys(
     tmp_path: Path, old: str, new: str, hint: str
 ) -> None:
-    with pytest.raises(PackError, match="knows 1 only") as caught:
+    with pytest.raises(PackError, match="only supports 1") as caught:
         load_manifest(written(tmp_path, GOOD.replace(old, new)))
     assert caught.value.hint == hint
 
@@ -257,10 +257,14 @@ def test_a_pack_of_another_runtime_names_a_file_and_what_the_runtime_is_told(tmp
     [
         (of_wasm(module='"../words.wasm"'), "run.module", "outside of the pack's folder"),
         (of_wasm(module='"/usr/lib/words.wasm"'), "run.module", "outside of the pack's folder"),
-        (of_wasm(runtime='"Wasm 2"'), "run.runtime", "must be small letters"),
+        (of_wasm(runtime='"Wasm 2"'), "run.runtime", "must be lower-case letters"),
         (of_wasm(options="{ since = 1979-05-27 }"), "run.options.since", "must be"),
         (of_wasm(runtime='"python"', module='"words-2.wasm"'), "run.module", "must be the dotted name of a module"),
-        (of_wasm(runtime='"python"', module='"m"', options="{ a = 1 }"), "run.options", "another runtime"),
+        (
+            of_wasm(runtime='"python"', module='"m"', options="{ a = 1 }"),
+            "run.options",
+            "not supported by the Python runtime",
+        ),
     ],
 )
 def test_what_does_not_fit_another_runtime_is_refused(text: str, at: str, told: str, tmp_path: Path) -> None:

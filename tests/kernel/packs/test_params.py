@@ -150,20 +150,20 @@ def test_the_form_that_an_error_shows_is_accepted_when_it_is_written() -> None:
 
 def test_an_unknown_param_is_answered_with_the_nearest_and_with_all() -> None:
     error = refusal(EXACT_MATCH, {"normalise": True})
-    assert error.message == 'exact-match: there is no param "normalise".'
-    assert error.hint == 'Did you mean "normalize"? Its params are normalize, ignore_punctuation.'
+    assert error.message == 'exact-match: unknown param "normalise".'
+    assert error.hint == 'Did you mean "normalize"? Its params are: normalize, ignore_punctuation.'
 
 
 def test_an_unknown_param_of_an_evaluator_without_params_says_so() -> None:
-    assert refusal(schema_of(), {"x": 1}, "json-valid").hint == "It takes no params."
-    assert refusal({}, {"x": 1}, "json-valid").hint == "It takes no params."
+    assert refusal(schema_of(), {"x": 1}, "json-valid").hint == "It has no params."
+    assert refusal({}, {"x": 1}, "json-valid").hint == "It has no params."
 
 
 def test_a_missing_param_is_named_with_what_it_is_for() -> None:
     schema = schema_of(required=("pattern",), pattern={"type": "string", "description": "What to look for."})
     error = refusal(schema, {}, "regex-match")
-    assert error.message == 'regex-match: the param "pattern" is missing (What to look for).'
-    assert error.hint == "Give it: --param regex-match.pattern=VALUE."
+    assert error.message == 'regex-match: the required param "pattern" is missing (What to look for).'
+    assert error.hint == "Add --param regex-match.pattern=VALUE."
 
 
 def test_all_problems_come_in_one_error_each_with_its_hint() -> None:
@@ -172,8 +172,8 @@ def test_all_problems_come_in_one_error_each_with_its_hint() -> None:
     assert error.message.splitlines() == [
         "regex-match: 3 problems:",
         '  full_match must be true or false, not the text "no". Write --param regex-match.full_match=false.',
-        '  there is no param "ignorecase". Its params are pattern, full_match.',
-        '  the param "pattern" is missing. Give it: --param regex-match.pattern=VALUE.',
+        '  unknown param "ignorecase". Its params are: pattern, full_match.',
+        '  the required param "pattern" is missing. Add --param regex-match.pattern=VALUE.',
     ]
     assert len(error.details["problems"]) == 3
     assert error.hint == ""
@@ -187,7 +187,7 @@ def test_a_value_nested_without_end_is_refused_and_does_not_overflow() -> None:
 
 
 def test_a_param_far_too_long_to_be_a_slip_gets_no_suggestion() -> None:
-    assert refusal(EXACT_MATCH, {"x" * 5000: 1}).hint == "Its params are normalize, ignore_punctuation."
+    assert refusal(EXACT_MATCH, {"x" * 5000: 1}).hint == "Its params are: normalize, ignore_punctuation."
 
 
 def test_a_schema_nested_without_end_is_refused_and_does_not_overflow() -> None:
@@ -256,10 +256,10 @@ def test_assignments_are_gathered_by_evaluator() -> None:
         ("exact-match.normalize", "has no =", "Write exact-match.normalize=VALUE."),
         ("", "has no =", "Write EVALUATOR.PARAM=VALUE."),
         ("normalize", "has no =", "Write EVALUATOR.normalize=VALUE."),
-        ("rel_tol=0.01", "does not say which param of which evaluator", "Write EVALUATOR.rel_tol=0.01"),
-        (".rel_tol=1", "does not say which param", "Write EVALUATOR.rel_tol=1"),
-        ("exact-match.=1", "does not say which param", "Write EVALUATOR.PARAM=1"),
-        ("=1", "does not say which param", "Write EVALUATOR.PARAM=1"),
+        ("rel_tol=0.01", "does not name an evaluator and a param", "Write EVALUATOR.rel_tol=0.01"),
+        (".rel_tol=1", "does not name an evaluator and a param", "Write EVALUATOR.rel_tol=1"),
+        ("exact-match.=1", "does not name an evaluator and a param", "Write EVALUATOR.PARAM=1"),
+        ("=1", "does not name an evaluator and a param", "Write EVALUATOR.PARAM=1"),
     ],
 )
 def test_an_assignment_of_another_form_is_an_error(assignment: str, what: str, hint: str) -> None:
@@ -270,7 +270,7 @@ def test_an_assignment_of_another_form_is_an_error(assignment: str, what: str, h
 
 
 def test_a_param_that_is_given_twice_is_an_error_even_with_one_value() -> None:
-    with pytest.raises(UsageError, match=r"gives a\.b a second time"):
+    with pytest.raises(UsageError, match=r"sets a\.b again"):
         parse_param_assignments(["a.b=1", "a.b=1"])
 
 

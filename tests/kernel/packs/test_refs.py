@@ -48,12 +48,12 @@ def test_code_of_the_users_own_is_told_from_a_name_of_the_catalog(text: str, ref
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("", "Name one"),
-        ("   ", "Name one"),
+        ("", "Use a name"),
+        ("   ", "Use a name"),
         ("acme.metrics.tone", "acme.metrics:tone"),
         ("./my_evals:polite", "ends in .py"),
         ("./folder/", "ends in .py"),
-        ("my_evals.py:", "my_evals.py alone for all that is in it"),
+        ("my_evals.py:", "my_evals.py alone for every evaluator in it"),
         ("my_evals.py:not a name", "my_evals.py:NAME"),
         ("./my_evals.py:polite@1", "./my_evals.py:NAME"),
         ("acme.metrics:", "acme.metrics:NAME"),

@@ -102,7 +102,7 @@ def test_a_host_without_the_sdk_is_told_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", paths + code], capture_output=True, text=True, timeout=60, check=False
     )
-    assert "The package evalsi, which packs need, is not installed beside the kernel." in done.stderr
+    assert "The package evalsi, which packs need, is not installed next to the kernel." in done.stderr
     assert "pip install evalsi-sdk" in done.stderr
 
 

@@ -26,7 +26,7 @@ def clone(project: Path, tmp_path: Path) -> Path:
 def test_naming_an_evaluator_of_a_pack_that_is_only_in_the_lock_says_how_to_get_it(name: str, clone: Path) -> None:
     done = evalsi("eval", "--data", QA, "--evaluators", name, cwd=clone)
     assert done.code == 1
-    assert "There is no evaluator" in done.err
+    assert "Unknown evaluator" in done.err
     assert TOLD in done.err
 
 
@@ -51,4 +51,4 @@ def test_a_name_that_no_added_pack_has_is_as_unknown_as_ever(clone: Path) -> Non
     assert recorded(clone)
     (clone / "evalsi.lock").write_text("{", "utf-8")
     damaged = evalsi("eval", "--data", QA, "--evaluators", "acme/style/polite", cwd=clone)
-    assert (damaged.code, "There is no evaluator" in damaged.err, "Traceback" in damaged.err) == (1, True, False)
+    assert (damaged.code, "Unknown evaluator" in damaged.err, "Traceback" in damaged.err) == (1, True, False)

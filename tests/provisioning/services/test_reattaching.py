@@ -68,7 +68,7 @@ def test_a_port_of_this_machine_does_too(project: Path, pack: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("acme/stile=unix:///nowhere", "'acme/stile', which is no pack.\n  Did you mean \"acme/style\"?"),
+        ("acme/stile=unix:///nowhere", "'acme/stile', which is not a pack.\n  Did you mean \"acme/style\"?"),
         ("acme/style", "'acme/style', which has no address.\n  Write NAME=ADDRESS"),
         ("acme/style=nowhere", '"nowhere" is no address of a service'),
         ("acme/style=tcp://10.0.0.1:1", "leaves this machine"),

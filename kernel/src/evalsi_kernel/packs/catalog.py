@@ -1,6 +1,6 @@
-"""Which packs and evaluators there are, from static plugin.toml files and one cache of them; no pack is started.
+"""The catalog of packs and evaluators, built from plugin.toml files and cached; no pack is started.
 
-A broken manifest makes its own pack unusable and nothing else. It must not know how a pack runs.
+A broken manifest only makes its own pack unusable.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.packs.refs import CustomRef, EvaluatorRef, parse_ref
 
 MANIFEST = "plugin.toml"
-# Part of the key of every cache of a catalog; raise it whenever the cache or the rules of a manifest change.
+# Part of the key of every catalog cache. Raise it when the cache format or the rules of a manifest change.
 FORMAT = 4
 _LISTED_AT_MOST = 12
 
 
 class BrokenPack(NamedTuple):
-    """A pack whose manifest cannot be used.
+    """A pack whose manifest is invalid.
 
     Args:
-        name: as the manifest says as far as it can be read, else the name of its folder.
-        folder: where the manifest lies.
-        evaluators: the names that the manifest gives, as far as it can be read.
+        name: name in the manifest if it is readable, else the name of the folder.
+        folder: folder of the manifest.
+        evaluators: names of the evaluators, as far as they are readable.
         message: what is wrong with the manifest, and where.
-        hint: what to do about it, or "" where the message says it.
+        hint: what to do about it; "" where the message includes it.
         problems: each problem with its place.
     """
 
@@ -44,17 +44,17 @@ class BrokenPack(NamedTuple):
     problems: tuple[dict[str, str], ...]
 
     def error(self) -> PackError:
-        """The error to raise where the pack is asked for."""
+        """Return the error to raise when the pack is used."""
         return PackError(self.message, self.hint, code="pack.manifest", problems=list(self.problems))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the pack as JSON."""
         lists = {"evaluators": list(self.evaluators), "problems": list(self.problems)}
         return {**self._asdict(), "folder": str(self.folder), **lists}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> BrokenPack:
-        """Read what `to_dict` wrote."""
+        """Return a pack from the output of `to_dict`."""
         tuples = {"evaluators": tuple(table["evaluators"]), "problems": tuple(table["problems"])}
         return cls(**{**table, "folder": Path(table["folder"]), **tuples})
 
@@ -63,9 +63,9 @@ class Catalog(NamedTuple):
     """The packs of a search path.
 
     Args:
-        packs: those that can be used, in the order of the search path, then by folder.
-        broken: those whose manifest cannot be used.
-        warnings: sentences about packs that hide one another, folders and caches.
+        packs: usable packs, in the order of the search path, then by folder.
+        broken: packs with an invalid manifest.
+        warnings: sentences about packs of the same name, unreadable folders and caches.
     """
 
     packs: tuple[PackInfo, ...] = ()
@@ -73,15 +73,15 @@ class Catalog(NamedTuple):
     warnings: tuple[str, ...] = ()
 
     def evaluators(self) -> list[EvaluatorInfo]:
-        """Every evaluator, pack after pack."""
+        """Return all evaluators, pack by pack."""
         return [evaluator for pack in self.packs for evaluator in pack.evaluators]
 
     def pack(self, name: str) -> PackInfo:
-        """The pack of a full name.
+        """Return the pack of a full name.
 
         Raises:
-            ConfigError: `config.unknown_pack`; there is none.
-            PackError: `pack.manifest`; its manifest is broken.
+            ConfigError: `config.unknown_pack`: there is no such pack.
+            PackError: `pack.manifest`: its manifest is invalid.
         """
         for pack in self.packs:
             if pack.name == name:
@@ -90,23 +90,23 @@ class Catalog(NamedTuple):
             if broken.name == name:
                 raise broken.error()
         names = [pack.name for pack in self.packs]
-        there_are = f"There are {_listed(names)}." if names else "There is none on the search path."
+        there_are = f"Known packs: {_listed(names)}." if names else "The search path has no packs."
         hint = f"{did_you_mean(name, names)} {there_are}".strip()
-        raise ConfigError(f'There is no pack "{name}".', hint, code="config.unknown_pack", name=name)
+        raise ConfigError(f'Unknown pack "{name}".', hint, code="config.unknown_pack", name=name)
 
     def resolve(self, ref: str | EvaluatorRef) -> EvaluatorInfo:
-        """The evaluator that a name means.
+        """Return the evaluator that a name refers to.
 
         Raises:
             ConfigError: `config.unknown_evaluator`, `config.ambiguous_evaluator`, `config.evaluator_version`, or
-                `config.evaluator` for a text that names none of the catalog's.
-            PackError: `pack.manifest`; the evaluator is one of a pack whose manifest is broken.
+                `config.evaluator` for a reference to code outside of the catalog.
+            PackError: `pack.manifest`: the manifest of the evaluator's pack is invalid.
         """
         parsed = parse_ref(ref) if isinstance(ref, str) else ref
         if isinstance(parsed, CustomRef):
             raise ConfigError(
-                f'"{parsed}" is code of your own, and the catalog holds only packs.',
-                "Name an evaluator of the catalog; `evalsi catalog` lists them.",
+                f'"{parsed}" is your own code, but the catalog only has packs.',
+                "Use an evaluator of the catalog; `evalsi catalog` lists them.",
                 code="config.evaluator",
             )
         named = self._named(parsed)
@@ -116,24 +116,25 @@ class Catalog(NamedTuple):
         if not admitted:
             there = " and ".join(f"{one.ref}@{one.version}" for one in named)
             raise ConfigError(
-                f"{parsed} is not there: the version that is installed is {there}.",
-                f"Name {parsed._replace(version=named[0].version)}, or install the version you want.",
+                f"{parsed} is not installed; the installed version is {there}.",
+                f"Use {parsed._replace(version=named[0].version)}, or install the version you want.",
                 code="config.evaluator_version",
             )
         if len(admitted) > 1:
             candidates = [one.ref for one in admitted]
             raise ConfigError(
-                f'"{parsed}" is the name of {len(candidates)} evaluators: {", ".join(candidates)}.',
-                f"Say which one, such as {candidates[0]}.",
+                f'"{parsed}" is ambiguous: {", ".join(candidates)}.',
+                f"Use a full name, such as {candidates[0]}.",
                 code="config.ambiguous_evaluator",
                 candidates=candidates,
             )
         return admitted[0]
 
     def _named(self, ref: EvaluatorRef) -> list[EvaluatorInfo]:
-        """Those of the ref's name, of any version; a pack of just that name goes before all packs of a publisher.
+        """Return the evaluators with the name of the ref, of any version.
 
-        A framework's evaluators often have the names of our own, and then are named with their pack.
+        A pack with exactly the qualifier as its name precedes all packs of a publisher. Evaluators of wrapped
+        frameworks often have the same names as ours, so an unqualified name finds them last.
         """
         within: list[list[PackInfo]]
         if not ref.qualifier:
@@ -160,28 +161,28 @@ class Catalog(NamedTuple):
         owner = next((pack for pack in self.packs if pack.name == ref.qualifier), None)
         if owner is not None:
             names = [one.name for one in owner.evaluators]
-            hints = [did_you_mean(ref.name, names), f"{owner.name} has {_listed(names)}."]
+            hints = [did_you_mean(ref.name, names), f"{owner.name} has: {_listed(names)}."]
         if self.broken:
-            hints.append(f"The manifest of {_listed([pack.name for pack in self.broken])} cannot be read.")
+            hints.append(f"The manifest of {_listed([pack.name for pack in self.broken])} is invalid.")
         hints.append("`evalsi catalog` lists every evaluator.")
         hint = " ".join(filter(None, hints))
-        return ConfigError(f'There is no evaluator "{bare}".', hint, code="config.unknown_evaluator", name=str(bare))
+        return ConfigError(f'Unknown evaluator "{bare}".', hint, code="config.unknown_evaluator", name=str(bare))
 
 
 def default_catalog() -> Catalog:
-    """The catalog of this machine: its search path for packs, with the cache in the user's cache folder."""
+    """Return the catalog of this machine's search path, with the cache in the user's cache folder."""
     return load_catalog(pack_search_path(), default_cache_dir(), named=named_pack_folders())
 
 
 def load_catalog(search_path: Sequence[Path], cache_dir: Path, *, named: Sequence[Path] = ()) -> Catalog:
-    """The catalog of a search path, read from the cache where no manifest has changed.
+    """Return the catalog of a search path, from the cache if no manifest has changed.
 
     Args:
-        search_path: folders that hold pack folders, or are one; the first pack of a name wins. One that does not exist
-            holds none.
-        cache_dir: where the cache is kept; that it cannot be read or written is no error.
-        named: the entries that the user named. Two packs of one name there cannot be used; a pack there still
-            replaces one of the same name elsewhere.
+        search_path: folders of pack folders, or pack folders; the first pack of a name wins. Missing folders are
+            skipped.
+        cache_dir: folder of the cache; errors when reading or writing it become warnings.
+        named: entries that the user named. Two packs of the same name in them make that name unusable; a pack in them
+            still replaces one of the same name elsewhere.
     """
     warnings: list[str] = []
     manifests = find_manifests(search_path, warnings)
@@ -198,14 +199,14 @@ def load_catalog(search_path: Sequence[Path], cache_dir: Path, *, named: Sequenc
 
 
 def find_manifests(search_path: Iterable[Path], warnings: list[str]) -> list[list[Any]]:
-    """Find the manifests of a search path, by looking at folders only.
+    """Find the manifests of a search path by listing folders.
 
     Args:
-        search_path: as `load_catalog` takes it.
-        warnings: gets a sentence for each place that cannot be looked at.
+        search_path: as for `load_catalog`.
+        warnings: receives a sentence for each place that cannot be read.
 
     Returns:
-        [path, mtime and ctime in ns, size in bytes] of each, each once even if found twice.
+        [path, mtime in ns, ctime in ns, size in bytes] of each manifest, without duplicates.
     """
     found: dict[str, list[Any]] = {}
     for entry in dict.fromkeys(map(os.path.abspath, search_path)):
@@ -216,7 +217,7 @@ def find_manifests(search_path: Iterable[Path], warnings: list[str]) -> list[lis
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as cause:
-                warnings.append(f"{path} cannot be read ({cause.strerror}), so its pack is left out.")
+                warnings.append(f"{path} cannot be read ({cause.strerror}), so its pack is ignored.")
                 continue
             found.setdefault(
                 f"{status.st_dev}:{status.st_ino}", [path, status.st_mtime_ns, status.st_ctime_ns, status.st_size]
@@ -236,7 +237,7 @@ def _folders_in(entry: str, warnings: list[str]) -> list[str]:
 
 
 def _read(path: Path) -> PackInfo | BrokenPack:
-    # The manifest's models cost an import of pydantic, which a warm catalog never needs.
+    # Imported only where needed: pydantic is slow, and a cached catalog does not need it.
     from evalsi_kernel.packs.manifests import load_manifest, readable_names
 
     try:
@@ -260,7 +261,7 @@ def _first_of_each_name(
         else:
             warnings.append(
                 f'Two packs are named "{pack.name}": {winner.folder} is used, and {pack.folder} is not. '
-                "Rename one, or take it off the search path."
+                "Rename one, or remove it from the search path."
             )
     usable = [pack for pack in first.values() if isinstance(pack, PackInfo)]
     return usable, [pack for pack in first.values() if isinstance(pack, BrokenPack)]
@@ -271,14 +272,14 @@ def _is_in(folder: Path, entries: Collection[Path]) -> bool:
 
 
 def _ambiguous(one: PackInfo | BrokenPack, other: PackInfo | BrokenPack) -> BrokenPack:
-    """Return what stands for two packs of one name of which the user named both places."""
+    """Return a broken pack in place of two packs of the same name in places that the user named."""
     evaluators = [
         name
         for pack in (one, other)
         for name in (pack.evaluators if isinstance(pack, BrokenPack) else [each.name for each in pack.evaluators])
     ]
     message = f'Two packs on {PACK_PATH_VARIABLE} are named "{one.name}": {one.folder} and {other.folder}.'
-    hint = f"Take one of them off {PACK_PATH_VARIABLE}, or rename it."
+    hint = f"Remove one of them from {PACK_PATH_VARIABLE}, or rename it."
     return BrokenPack(one.name, one.folder, tuple(dict.fromkeys(evaluators)), message, hint, ())
 
 

@@ -1,7 +1,4 @@
-"""Which environment a pack's lock asks for on this host, where it lies, and whether its stamp says that it is whole.
-
-It must not know how an environment is built, and starts no process: this is the path of every warm run.
-"""
+"""Locate the environment of a pack's lock on this host and check its stamp; the fast path, without any process."""
 
 from __future__ import annotations
 
@@ -21,16 +18,16 @@ STAMP = ".evalsi-ready"
 
 
 class EnvironmentPlan(NamedTuple):
-    """What a pack's folder asks for: its lock, and the place of the environment that follows from it.
+    """The lock of a pack and the place of its environment.
 
     Args:
-        pack: the pack's name, for sentences.
-        source: the pack's folder.
-        lock: the bytes of its `uv.lock`.
-        pyproject: the bytes of its `pyproject.toml`; None where only the lock travels with the code.
-        lock_sha256: digest of `lock`, in hex.
-        key: names the environment: equal for the same lock on the same Python and platform.
-        folder: where the environment lies once it is built.
+        pack: name of the pack, for messages.
+        source: folder of the pack.
+        lock: content of its `uv.lock`.
+        pyproject: content of its `pyproject.toml`; None where the pack has none.
+        lock_sha256: SHA-256 of `lock`, in hex.
+        key: identifies the environment; equal for the same lock, Python and platform.
+        folder: folder of the built environment.
     """
 
     pack: str
@@ -43,19 +40,19 @@ class EnvironmentPlan(NamedTuple):
 
     @property
     def python(self) -> Path:
-        """The environment's interpreter."""
+        """Path of the environment's interpreter."""
         return self.folder / "bin" / "python"
 
     @property
     def agreement(self) -> str | None:
-        """Name of the empty file in the environment that says: this `pyproject.toml` was found to fit the lock."""
+        """Name of the empty marker file in the environment that records that `pyproject.toml` matches the lock."""
         if self.pyproject is None:
             return None
         return f".evalsi-agrees-{hashlib.sha256(self.pyproject).hexdigest()[:16]}"
 
 
 class Stamp(NamedTuple):
-    """The mark of a whole environment, written last: `raw` tells one build from another."""
+    """The stamp of a complete environment, written last; `raw` distinguishes builds."""
 
     lock_sha256: str
     uses_host_sdk: bool
@@ -63,18 +60,18 @@ class Stamp(NamedTuple):
 
 
 def plan_environment(pack_dir: Path, pack_name: str) -> EnvironmentPlan:
-    """Read a pack's lock and name its environment.
+    """Read a pack's lock and return the plan of its environment.
 
     Raises:
-        PackEnvironmentError: `environment.no_lock` when the folder has no lock that can be read.
+        PackEnvironmentError: `environment.no_lock`: the lock is missing or unreadable.
     """
     path = pack_dir / "uv.lock"
     try:
         lock = path.read_bytes()
     except OSError as error:
         raise PackEnvironmentError(
-            f"The pack {pack_name} has no lock that can be read: {path}: {error.strerror or error}.",
-            f"Run `uv lock` in {pack_dir}, or install the pack again.",
+            f"The lock of the pack {pack_name} cannot be read: {path}: {error.strerror or error}.",
+            f"Run `uv lock` in {pack_dir}, or reinstall the pack.",
             code="environment.no_lock",
         ) from error
     lock_sha256 = hashlib.sha256(lock).hexdigest()
@@ -86,7 +83,7 @@ def plan_environment(pack_dir: Path, pack_name: str) -> EnvironmentPlan:
 
 
 def environment_key(lock_sha256: str) -> str:
-    """The name of the environment of a lock on this Python and platform: 16 hex digits."""
+    """Return the key of a lock's environment on this Python and platform: 16 hexadecimal digits."""
     parts = [
         f"layout {LAYOUT}",
         lock_sha256,
@@ -95,7 +92,7 @@ def environment_key(lock_sha256: str) -> str:
         sys.abiflags,
         sys.platform,
         os.uname().machine,
-        # Tells glibc from musl where two containers share a cache.
+        # Distinguishes glibc from musl where two containers share a cache.
         str(getattr(sys.implementation, "_multiarch", "")),
         base_python(),
     ]
@@ -104,12 +101,12 @@ def environment_key(lock_sha256: str) -> str:
 
 @cache
 def base_python() -> str:
-    """The interpreter that environments are made from: the host's, outside any virtual environment."""
+    """Return the interpreter that environments are created from: the host's, outside of any virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
 def read_stamp(plan: EnvironmentPlan) -> Stamp | None:
-    """The stamp of the plan's environment; None when it was never finished."""
+    """Return the stamp of the plan's environment; None where the build was not finished."""
     raw = _optional_bytes(plan.folder / STAMP)
     if raw is None:
         return None
@@ -117,23 +114,23 @@ def read_stamp(plan: EnvironmentPlan) -> Stamp | None:
         fields = json.loads(raw)
         stamp = Stamp(fields["lock_sha256"], fields["uses_host_sdk"], raw)
     except (ValueError, TypeError, KeyError):
-        # A torn write is a build that was not finished.
+        # A partial write means an unfinished build.
         return None
     return stamp if stamp.lock_sha256 == plan.lock_sha256 else None
 
 
 def python_is_there(plan: EnvironmentPlan) -> bool:
-    """Whether the interpreter exists: its link dangles once the Python it was made from has been removed."""
+    """Return whether the interpreter exists; its link dangles once the base Python is removed."""
     return os.access(plan.python, os.X_OK)
 
 
 def agrees(plan: EnvironmentPlan) -> bool:
-    """Whether the pack's `pyproject.toml`, where there is one, was found to fit its lock."""
+    """Return whether the pack's `pyproject.toml`, if any, is recorded to match its lock."""
     return plan.agreement is None or (plan.folder / plan.agreement).exists()
 
 
 def is_whole(plan: EnvironmentPlan) -> bool:
-    """Whether an environment with a stamp can be used as it is."""
+    """Return whether an environment with a stamp can be used."""
     return python_is_there(plan) and agrees(plan)
 
 

@@ -1,7 +1,4 @@
-"""An evaluator as a run uses it: its name here, its params, and the metrics that it gives.
-
-It must not know how it is run.
-"""
+"""An evaluator as used in a run: its name, its params and its metrics."""
 
 from __future__ import annotations
 
@@ -13,15 +10,15 @@ from evalsi_kernel.packs.pack_info import EvaluatorInfo
 
 
 class Instance(NamedTuple):
-    """An evaluator as this run uses it.
+    """An evaluator as used in a run.
 
     Args:
-        session: its number on the wire.
-        name: as the user calls it; the evaluator's own name by default.
-        info: what the catalog says of it.
-        params: with the defaults filled in.
-        when: the condition in CEL under which it scores a record of a run; None always does.
-        qualified: the scores whose names other evaluators of the run have too; see `tell_apart`.
+        session: ID of its session in the protocol.
+        name: name in the run; the evaluator's own name by default.
+        info: its entry in the catalog.
+        params: params with defaults filled in.
+        when: CEL condition under which it scores a record of a run; None means always.
+        qualified: scores that share their name with a score of another evaluator; see `tell_apart`.
     """
 
     session: int
@@ -32,7 +29,7 @@ class Instance(NamedTuple):
     qualified: Set[str] = frozenset()
 
     def metric(self, score_name: str) -> str:
-        """Return the metric that a score of this name counts for; the evaluator's name tells equal ones apart."""
+        """Return the metric name of a score; the evaluator's name qualifies it where it is ambiguous."""
         if not score_name:
             return self.name
         if self.name == self.info.name and score_name not in self.qualified:
@@ -41,13 +38,13 @@ class Instance(NamedTuple):
 
 
 def tell_apart(scores: Iterable[tuple[Instance, str]]) -> dict[int, set[str]]:
-    """Qualify the scores that count for one metric though they are of several evaluators.
+    """Qualify scores of different evaluators that have the same metric name.
 
     Args:
-        scores: each evaluator with the name of a score of its; `qualified` of these evaluators must be a set.
+        scores: pairs of an evaluator and the name of one of its scores; `qualified` of these evaluators must be a set.
 
     Returns:
-        By the evaluator's session, the names of the scores that are qualified now and were not before.
+        The newly qualified score names, by session.
     """
     givers: dict[str, list[tuple[Instance, str]]] = {}
     for instance, name in scores:

@@ -1,7 +1,4 @@
-"""The format of plugin.toml: a pack's name, how it runs, and its evaluators. Strict, with every problem told at once.
-
-Only a miss of the catalog's cache comes here; all else knows packs as `pack_info`. It must not know where packs lie.
-"""
+"""The schema of plugin.toml; all problems are reported at once. Imported only where the catalog's cache is stale."""
 
 from __future__ import annotations
 
@@ -34,20 +31,20 @@ FORMAT = 1
 PROTOCOL = 1
 NEEDS = ("input", "output", "reference", "context", "trajectory", "usage", "metadata", "provenance", "check")
 ASKS = ("judge", "embed", "sandbox")
-# As a publisher too: `evalsi` is what a catalog names as that of Evals.si's own packs.
+# Reserved as publishers too: a catalog shows `evalsi` as the publisher of Evals.si's own packs.
 RESERVED_NAMES = frozenset({"builtin", "evalsi"})
 _HOST = r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
 _NONE: Any = Field(default_factory=list)
 
 EvaluatorName = Annotated[str, Field(pattern=f"^{EVALUATOR_NAME}$", description="letters, digits, - and _")]
 PackName = Annotated[
-    str, Field(pattern=f"^{PACK_NAME}$", description="small letters, digits, - and _, as name or publisher/name")
+    str, Field(pattern=f"^{PACK_NAME}$", description="lower-case letters, digits, - and _, as name or publisher/name")
 ]
 Version = Annotated[str, Field(pattern=f"^{VERSION}$", description="letters, digits, dots, + and -")]
 
 
 class Output(Table):
-    """One score: its name, "" for the evaluator's own; its kind, unit, range and direction."""
+    """A score: its name ("" for the evaluator's own), kind, unit, range and direction."""
 
     name: str = ""
     kind: Kind
@@ -58,7 +55,7 @@ class Output(Table):
 
 
 class Evaluator(Table):
-    """One evaluator; its table is written from its code."""
+    """An evaluator; its table is generated from its code."""
 
     name: EvaluatorName
     version: Version
@@ -74,7 +71,7 @@ class Run(Table):
     """How the pack's process runs."""
 
     module: FilledLine
-    runtime: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="small letters")] = PYTHON
+    runtime: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="lower-case letters")] = PYTHON
     workers: Workers = "cpu"
     record_timeout_s: Annotated[FiniteFloat, Field(gt=0)] = RECORD_TIMEOUT_S
     memory_mb: Annotated[int, Field(ge=64)] = MEMORY_MB
@@ -82,7 +79,7 @@ class Run(Table):
 
 
 class Permissions(Table):
-    """What the pack asks for beyond computing; a project grants it when it adds the pack."""
+    """Permissions that the pack requests; a project grants them when it adds the pack."""
 
     judge: list[Annotated[str, Field(pattern="^[a-z][a-z0-9_-]*$", description="the name of a role")]] = _NONE
     asks_per_record: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
@@ -94,7 +91,7 @@ class Permissions(Table):
 
 
 class Manifest(Table):
-    """The whole of a plugin.toml."""
+    """The content of plugin.toml."""
 
     manifest: int
     name: PackName
@@ -107,7 +104,7 @@ class Manifest(Table):
     evaluators: Annotated[list[Evaluator], Field(min_length=1)]
 
     def to_pack(self, folder: Path) -> PackInfo:
-        """The pack, as the rest of the kernel knows it."""
+        """Return the pack as the rest of the kernel uses it."""
         evaluators = [EvaluatorInfo.from_dict({**one.model_dump(), "pack": self.name}) for one in self.evaluators]
         return PackInfo(
             **self.model_dump(include={"name", "version", "summary", "protocol", "wraps"}),
@@ -119,28 +116,28 @@ class Manifest(Table):
 
 
 def load_manifest(path: Path) -> Manifest:
-    """Read and check a plugin.toml.
+    """Read and validate a plugin.toml.
 
     Raises:
-        PackError: `pack.manifest`; all problems are in its message and, with their places, in `details["problems"]`.
+        PackError: `pack.manifest`: all problems are in its message and, with their places, in `details["problems"]`.
     """
     return parse_manifest(read_toml(path, manifest_error), path)
 
 
 def parse_manifest(tables: dict[str, Any], path: Path) -> Manifest:
-    """Check the tables of a plugin.toml that has been read; raises as `load_manifest` does."""
+    """Validate the tables of a plugin.toml; raise as `load_manifest`."""
     for key, supported in (("manifest", FORMAT), ("protocol", PROTOCOL)):
         number = tables.get(key, supported)
-        # What another format means by its other keys is not known here, so they are not judged.
+        # Other formats may give other keys a different meaning, so nothing else is validated.
         if isinstance(number, int) and number != supported:
-            problem = Problem(key, f"is {number}, and this version of Evals.si knows {supported} only")
-            hint = "Upgrade Evals.si." if number > supported else f"Write {key} = {supported}."
+            problem = Problem(key, f"is {number}, but this version of Evals.si only supports {supported}")
+            hint = "Upgrade Evals.si." if number > supported else f"Set {key} = {supported}."
             raise manifest_error(f"{path}: {problem.at} {problem.what}.", hint, [problem])
     return check_table(Manifest, tables, path, manifest_error, _more_problems)
 
 
 def readable_names(path: Path) -> tuple[str, tuple[str, ...]]:
-    """The names of the pack and of its evaluators in a manifest that is broken, as far as they can be read."""
+    """Return the names of the pack and its evaluators in an invalid manifest, as far as they are readable."""
     try:
         tables = read_toml(path, manifest_error)
     except PackError:
@@ -151,12 +148,12 @@ def readable_names(path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def manifest_error(message: str, hint: str, problems: list[Problem]) -> PackError:
-    """The one error for whatever is wrong with a manifest."""
+    """Return the error of an invalid manifest."""
     return PackError(message, hint, code="pack.manifest", problems=[problem.to_dict() for problem in problems])
 
 
 def _more_problems(tables: dict[str, Any]) -> Iterator[Problem]:
-    """What the types of the keys cannot tell. The tables may have any other fault, so nothing is taken for granted."""
+    """Yield the problems that types cannot express; the tables may be invalid in any other way."""
     name = tables.get("name")
     if isinstance(name, str) and name.split("/")[0] in RESERVED_NAMES:
         yield Problem("name", f"is {shown(name)}, which is reserved", "Choose another name.")
@@ -183,11 +180,11 @@ def _run_problems(run: Any, at: str) -> Iterator[Problem]:
         return
     if runtime == PYTHON:
         if run.get("options"):
-            yield Problem(f"{at}.options", "are those of another runtime than Python", "Leave them out.")
+            yield Problem(f"{at}.options", "are not supported by the Python runtime", "Remove them.")
         if not all(part.isidentifier() for part in module.split(".")):
             yield Problem(f"{at}.module", f"must be the dotted name of a module, not {shown(module)}")
     elif PurePosixPath(module).is_absolute() or ".." in module.split("/") or "\\" in module:
-        yield Problem(f"{at}.module", f"is {shown(module)}, outside of the pack's folder", "Name a file in it.")
+        yield Problem(f"{at}.module", f"is {shown(module)}, outside of the pack's folder", "Use a file in it.")
 
 
 def _permission_problems(permissions: Any, evaluators: list[Any]) -> Iterator[Problem]:
@@ -199,17 +196,17 @@ def _permission_problems(permissions: Any, evaluators: list[Any]) -> Iterator[Pr
     asks = permissions.get("asks_per_record")
     for name in asks if isinstance(asks, dict) else ():
         if name not in evaluators:
-            yield Problem("permissions.asks_per_record", f'names "{name}", which is no evaluator of the pack')
+            yield Problem("permissions.asks_per_record", f'names "{name}", which is not an evaluator of the pack')
 
 
 def _output_problems(output: dict[str, Any], at: str) -> Iterator[Problem]:
     if output.get("kind") in ("pass", "label"):
         for key in ("unit", "minimum", "maximum"):
             if key in output:
-                yield Problem(f"{at}.{key}", "belongs to a number, and this output is none", "Leave it out.")
+                yield Problem(f"{at}.{key}", "is only allowed for numbers", "Remove it.")
     low, high = output.get("minimum"), output.get("maximum")
     if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
-        yield Problem(f"{at}.minimum", f"is {low:g}, which is more than the maximum {high:g}")
+        yield Problem(f"{at}.minimum", f"is {low:g}, which is greater than the maximum {high:g}")
 
 
 def _unknown_words(evaluator: dict[str, Any], at: str, key: str, known: tuple[str, ...]) -> Iterator[Problem]:
@@ -223,7 +220,7 @@ def _twice(at: str, tables: list[dict[str, Any]]) -> Iterator[Problem]:
     names = Counter(table["name"] for table in tables if isinstance(table.get("name"), str))
     for name, count in names.items():
         if count > 1:
-            yield Problem(at, f'has {count} tables named "{name}"', "Give each a name of its own.")
+            yield Problem(at, f'has {count} tables named "{name}"', "Use a different name for each.")
 
 
 def _list(table: dict[str, Any], key: str) -> list[Any]:

@@ -1,7 +1,4 @@
-"""What is known of packs and their evaluators without starting one, as plain data that costs little to load.
-
-It must not know how a manifest is written or checked (`manifests`), nor where packs lie (`catalog`).
-"""
+"""What is known of packs and their evaluators without starting them, as plain data that is fast to load."""
 
 from __future__ import annotations
 
@@ -18,21 +15,21 @@ KINDS: tuple[str, ...] = get_args(Kind)
 SCOPES: tuple[str, ...] = get_args(Scope)
 
 PYTHON = "python"
-"""The runtime of a pack whose evaluators are a Python module, in an environment of its lock."""
+"""Runtime of packs whose evaluators are a Python module, in an environment built from their lock."""
 RECORD_TIMEOUT_S = 60.0
 MEMORY_MB = 2048
 
 
 class OutputInfo(NamedTuple):
-    """One score that an evaluator declares.
+    """A score that an evaluator declares.
 
     Args:
-        name: of the metric; "" means the evaluator's own name.
+        name: name of the metric; "" means the evaluator's own name.
         kind: pass, number or label.
-        unit: of a number, such as "ms".
-        minimum: the least number that it can be, None where that is open.
-        maximum: the greatest, likewise.
-        higher_is_better: the direction; None where there is none.
+        unit: unit of a number, such as "ms".
+        minimum: lower bound of a number; None means unbounded.
+        maximum: upper bound of a number; None means unbounded.
+        higher_is_better: direction; None where there is none.
     """
 
     name: str = ""
@@ -43,7 +40,7 @@ class OutputInfo(NamedTuple):
     higher_is_better: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As in a manifest; what is absent is left out."""
+        """Return the table as in a manifest, without absent keys."""
         table: dict[str, Any] = {"name": self.name, "kind": self.kind}
         if self.unit:
             table["unit"] = self.unit
@@ -54,7 +51,7 @@ class OutputInfo(NamedTuple):
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> OutputInfo:
-        """Read what `to_dict` wrote, or what a pack describes; raises ValueError where it is neither."""
+        """Return an output from `to_dict` or from a pack's description; raise ValueError for other tables."""
         output = cls(**{key: table[key] for key in cls._fields if key in table})
         if output.kind not in KINDS:
             raise ValueError(f"the kind of an output is {output.kind!r}, not one of {', '.join(KINDS)}")
@@ -62,17 +59,17 @@ class OutputInfo(NamedTuple):
 
 
 class EvaluatorInfo(NamedTuple):
-    """One evaluator.
+    """An evaluator of a pack.
 
     Args:
-        name: within its pack.
-        pack: the full name of its pack.
-        version: changes whenever a score may.
-        summary: one line for a person.
-        scope: "record" scores each record; "dataset" gives one score for all.
-        needs: fields that a record must have, else it is skipped.
+        name: name within its pack.
+        pack: full name of its pack.
+        version: changes whenever a score may change.
+        summary: one line for the user.
+        scope: "record" scores each record; "dataset" computes one score for all.
+        needs: fields that a record must have; records without them are skipped.
         asks: capabilities of the kernel that it uses: judge, embed, sandbox.
-        outputs: the scores that it declares; none where they are taken from what it returns.
+        outputs: declared scores; empty where they are inferred from its results.
         params: JSON Schema of its params.
     """
 
@@ -88,17 +85,20 @@ class EvaluatorInfo(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """The name that means this evaluator wherever its pack is installed, such as "core/exact-match"."""
+        """The name that always refers to this evaluator, such as "core/exact-match"."""
         return f"{self.pack}/{self.name}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As in a manifest, with the pack's name beside."""
+        """Return the table as in a manifest, with the pack's name."""
         lists = {"needs": list(self.needs), "asks": list(self.asks)}
         return {**self._asdict(), **lists, "outputs": [output.to_dict() for output in self.outputs]}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> EvaluatorInfo:
-        """Read what `to_dict` wrote or a pack describes; raises KeyError, TypeError or ValueError on neither."""
+        """Return an evaluator from `to_dict` or from a pack's description.
+
+        Raise KeyError, TypeError or ValueError for other tables.
+        """
         scope = table.get("scope", "record")
         if scope not in SCOPES:
             raise ValueError(f"the scope of {table['name']!r} is {scope!r}, not one of {', '.join(SCOPES)}")
@@ -116,24 +116,24 @@ class EvaluatorInfo(NamedTuple):
 
 
 class PackInfo(NamedTuple):
-    """One pack.
+    """A pack.
 
     Args:
-        name: "core", or "publisher/name" for a third party's.
-        version: of the pack as a whole.
-        summary: one line for a person.
-        protocol: the major of the protocol that it speaks.
-        folder: where its manifest lies.
-        module: what the host loop imports in the pack's process; for another runtime a file in the pack's folder.
-        workers: "cpu" for one process a core; "wide" for one process with many requests in flight.
-        record_timeout_s: how long one record may take.
-        memory_mb: a process that holds more is replaced.
+        name: "core", or "publisher/name" for a third-party pack.
+        version: version of the pack.
+        summary: one line for the user.
+        protocol: major version of the protocol that it speaks.
+        folder: folder of its manifest.
+        module: module to import in the pack's process; for other runtimes a file in the pack's folder.
+        workers: "cpu" for one process per core; "wide" for one process with many concurrent requests.
+        record_timeout_s: timeout of one record.
+        memory_mb: a process that uses more memory is replaced.
         evaluators: in the order of the manifest.
-        wraps: the framework whose evaluators they are, "" for the pack's own; a short name means one of these only
-            where no other pack has it.
-        runtime: what the module is run by: `python`, or one that an extension brings, such as `wasm`.
-        options: what that runtime is told; the extension says what there is.
-        permissions: what it asks for beyond computing, as the manifest has it; {} where it asks for nothing.
+        wraps: framework whose evaluators the pack wraps, "" for its own. An unqualified name refers to a wrapped
+            evaluator only if no other pack has it.
+        runtime: what runs the module: `python`, or one of an extension, such as `wasm`.
+        options: options of that runtime, which its extension defines.
+        permissions: requested permissions, as in the manifest; {} for none.
     """
 
     name: str
@@ -153,22 +153,22 @@ class PackInfo(NamedTuple):
 
     @property
     def publisher(self) -> str:
-        """What stands before the slash of a third party's pack, else ""."""
+        """The part before the slash in the name of a third-party pack, else ""."""
         return self.name.rpartition("/")[0]
 
     @property
     def is_builtin(self) -> bool:
-        """Whether the name is a plain one, which third parties do not use."""
+        """Whether the name has no publisher; third-party packs always have one."""
         return not self.publisher
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the pack as JSON."""
         evaluators = [evaluator.to_dict() for evaluator in self.evaluators]
         as_text = {"folder": str(self.folder), "options": dict(self.options), "permissions": dict(self.permissions)}
         return {**self._asdict(), **as_text, "evaluators": evaluators}
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> PackInfo:
-        """Read what `to_dict` wrote."""
+        """Return a pack from the output of `to_dict`."""
         evaluators = tuple(map(EvaluatorInfo.from_dict, table["evaluators"]))
         return cls(**{**table, "folder": Path(table["folder"]), "evaluators": evaluators})

@@ -1,7 +1,4 @@
-"""An evaluator's params as a user gives them: read from text, checked against the schema, defaults filled in.
-
-It must not know what a param means; what only the evaluator can judge, such as a pattern, it judges when it is opened.
-"""
+"""Parse params from the command line, validate them against the evaluator's schema, and fill in defaults."""
 
 from __future__ import annotations
 
@@ -19,22 +16,22 @@ _FALSE_WORDS = frozenset({"", "0", "false", "f", "no", "n", "off", "none"})
 
 
 def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The params with which to open an evaluator: those given, and the default of each other that has one.
+    """Return the params of an evaluator with defaults filled in.
 
     Args:
-        evaluator_name: as the user calls it; it stands in the error.
-        schema: the params' JSON Schema from the manifest; a param that it does not name is refused unless
-            `additionalProperties` admits it.
+        evaluator_name: the name that the user uses, for messages.
+        schema: JSON Schema of the params from the manifest; undeclared params are rejected unless
+            `additionalProperties` allows them.
         given: param → JSON value.
 
     Raises:
-        ConfigError: `config.param`; all problems are in its message, and in `details["problems"]`.
+        ConfigError: `config.param`: all problems are in its message and in `details["problems"]`.
     """
     problems = list(_problems(evaluator_name, schema, given))
     if problems:
         raise refusal(ConfigError, "config.param", evaluator_name, problems, evaluator=evaluator_name)
     defaults = {
-        # A fresh value for each caller: the schema belongs to the catalog.
+        # A copy for each caller, because the schema belongs to the catalog.
         name: _copy(param["default"])
         for name, param in schema.get("properties", {}).items()
         if "default" in param and name not in given
@@ -43,9 +40,9 @@ def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[
 
 
 def parse_param_text(text: str) -> Any:
-    """The value that a person writes after `=`: JSON where it is JSON, else the text itself.
+    """Return the value of the text after `=`: parsed JSON if it is JSON, else the text itself.
 
-    NaN, Infinity, and a number too large for a float are no JSON values and stay text.
+    NaN, Infinity, and numbers too large for a float are not JSON and stay text.
     """
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite)
@@ -54,12 +51,12 @@ def parse_param_text(text: str) -> Any:
 
 
 def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """`EVALUATOR.PARAM=VALUE` texts as evaluator → param → value.
+    """Parse `EVALUATOR.PARAM=VALUE` texts into evaluator → param → value.
 
-    The name of an evaluator may hold dots and slashes: the param stands after the last dot before the first `=`.
+    The evaluator's name may contain dots and slashes: the param follows the last dot before the first `=`.
 
     Raises:
-        UsageError: `config.param`; a text has another form, or a param is given twice. All problems are in it.
+        UsageError: `config.param`: a text is malformed, or a param is given twice; all problems are reported.
     """
     params: dict[str, dict[str, Any]] = {}
     problems: list[Problem] = []
@@ -71,9 +68,9 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
             problems.append(Problem(assignment, "has no =", f"Write {named}=VALUE."))
         elif not dot or not evaluator or not param:
             hint = f"Write EVALUATOR.{param or 'PARAM'}={text or 'VALUE'}, such as numeric-match.rel_tol=0.01."
-            problems.append(Problem(assignment, "does not say which param of which evaluator", hint))
+            problems.append(Problem(assignment, "does not name an evaluator and a param", hint))
         elif param in params.get(evaluator, {}):
-            problems.append(Problem(assignment, f"gives {evaluator}.{param} a second time", "Give it once."))
+            problems.append(Problem(assignment, f"sets {evaluator}.{param} again", "Set it once."))
         else:
             params.setdefault(evaluator, {})[param] = parse_param_text(text)
     if problems:
@@ -84,10 +81,10 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
 def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Problem]:
     properties: dict[str, Any] = schema.get("properties", {})
     others = schema.get("additionalProperties", False)
-    listing = f"Its params are {', '.join(properties)}." if properties else "It takes no params."
+    listing = f"Its params are: {', '.join(properties)}." if properties else "It has no params."
     for name, value in given.items():
         if name not in properties and others is False:
-            yield Problem("", f'there is no param "{name}"', f"{did_you_mean(name, properties)} {listing}".strip())
+            yield Problem("", f'unknown param "{name}"', f"{did_you_mean(name, properties)} {listing}".strip())
             continue
         param = properties.get(name, {} if others is True else others)
         for problem in value_problems(param, value, name):
@@ -95,13 +92,13 @@ def _problems(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[str
     for name in schema.get("required", ()):
         if name not in given:
             described = properties.get(name, {}).get("description", "")
-            what = f'the param "{name}" is missing' + (f" ({described.rstrip('.')})" if described else "")
-            yield Problem("", what, f"Give it: --param {evaluator_name}.{name}=VALUE.")
+            what = f'the required param "{name}" is missing' + (f" ({described.rstrip('.')})" if described else "")
+            yield Problem("", what, f"Add --param {evaluator_name}.{name}=VALUE.")
 
 
 def _right_form(evaluator_name: str, name: str, schema: dict[str, Any], value: Any) -> str:
-    """How to write on a command line what was probably meant, where that can be told."""
-    import shlex  # Only a slip needs it.
+    """Return a hint that shows how to write what was probably meant on the command line; "" if unclear."""
+    import shlex  # Rarely needed.
 
     types = types_of(schema)
     if "boolean" in types and isinstance(value, str | int):

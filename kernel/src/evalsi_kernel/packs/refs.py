@@ -1,7 +1,4 @@
-"""How a user names an evaluator: `[pack/]name[@version]`, or a file or module of their own and an attribute of it.
-
-Grammar only: it must not know which evaluators there are, nor whether a file exists.
-"""
+"""Parse how a user names an evaluator: `[pack/]name[@version]`, or a file or module with an optional attribute."""
 
 from __future__ import annotations
 
@@ -14,19 +11,19 @@ EVALUATOR_NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 PACK_NAME = r"[a-z0-9][a-z0-9_-]*(?:/[a-z0-9][a-z0-9_-]*)?"
 VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]*"
 
-# Wider than the names of packs, so that a capital letter gets a suggestion instead of a lesson in grammar.
+# Wider than pack names, so that a capital letter leads to a suggestion instead of a syntax error.
 _QUALIFIER = r"[\w-]+(?:/[\w-]+)?"
 _REF = rf"(?:({_QUALIFIER})/)?([\w-]+)(?:@({VERSION}))?"
 _PATH_STARTS = ("./", "../", "/", "~", ".\\", "..\\")
 
 
 class EvaluatorRef(NamedTuple):
-    """An evaluator of the catalog.
+    """A reference to an evaluator of the catalog.
 
     Args:
-        qualifier: what stands before the name: a pack, a publisher, "builtin", or "".
-        name: the evaluator's own name.
-        version: the version wanted, as far as it is given; "" takes the one there is.
+        qualifier: the part before the name: a pack, a publisher, "builtin", or "".
+        name: name of the evaluator.
+        version: required version or a prefix of it; "" accepts any.
     """
 
     qualifier: str
@@ -37,16 +34,16 @@ class EvaluatorRef(NamedTuple):
         return "".join((f"{self.qualifier}/" if self.qualifier else "", self.name, self.version and f"@{self.version}"))
 
     def admits(self, version: str) -> bool:
-        """Whether an evaluator of this version is meant: "1" means "1" and "1.x.y"."""
+        """Return whether a version matches: "1" matches "1" and "1.x.y"."""
         return not self.version or version == self.version or version.startswith(f"{self.version}.")
 
 
 class CustomRef(NamedTuple):
-    """An evaluator of the user's own.
+    """A reference to the user's own evaluators.
 
     Args:
         kind: "file" or "module".
-        target: the path as written, or the module's dotted name.
+        target: the path as written, or the dotted name of the module.
         attribute: the function or class; "" means every evaluator in it.
     """
 
@@ -59,10 +56,10 @@ class CustomRef(NamedTuple):
 
 
 def parse_ref(text: str) -> EvaluatorRef | CustomRef:
-    """Tell what kind of evaluator a text names, and take it apart.
+    """Parse a reference to an evaluator.
 
     Raises:
-        ConfigError: `config.evaluator`; the text has none of the forms.
+        ConfigError: `config.evaluator`: the text is not a valid reference.
     """
     ref = text.strip()
     if custom := _custom(ref):
@@ -71,16 +68,16 @@ def parse_ref(text: str) -> EvaluatorRef | CustomRef:
         qualifier, name, version = match.groups(default="")
         return EvaluatorRef(qualifier, name, version)
     if not ref:
-        raise _malformed("The name of an evaluator is empty.", "Name one, such as exact-match.")
+        raise _malformed("The name of an evaluator is empty.", "Use a name such as exact-match.")
     module, dot, attribute = ref.rpartition(".")
     if dot and _is_dotted(module) and _is_dotted(attribute):
         raise _malformed(
-            f'"{ref}" is not the name of an evaluator.', f"For an attribute of a module write {module}:{attribute}."
+            f'"{ref}" is not the name of an evaluator.', f"Write an attribute of a module as {module}:{attribute}."
         )
     raise _malformed(
         f'"{ref}" is not the name of an evaluator.',
         "Write a name such as exact-match, core/exact-match or exact-match@1, "
-        "or code of your own such as ./my_evals.py:polite or acme.metrics:tone.",
+        "or your own code, such as ./my_evals.py:polite or acme.metrics:tone.",
     )
 
 
@@ -91,7 +88,7 @@ def _custom(ref: str) -> CustomRef | None:
     if colon and target.endswith(".py"):
         return CustomRef("file", target, _checked_attribute(ref, target, attribute))
     if ref.startswith(_PATH_STARTS):
-        raise _malformed(f'"{ref}" names no Python file.', "Name one that ends in .py, such as ./my_evals.py:polite.")
+        raise _malformed(f'"{ref}" is not a Python file.', "Use a file that ends in .py, such as ./my_evals.py:polite.")
     if colon and _is_dotted(target):
         return CustomRef("module", target, _checked_attribute(ref, target, attribute))
     return None
@@ -101,7 +98,7 @@ def _checked_attribute(ref: str, target: str, attribute: str) -> str:
     if not _is_dotted(attribute):
         raise _malformed(
             f'"{ref}": "{attribute}" is not the name of a function or class.',
-            f"Write {target}:NAME, or {target} alone for all that is in it."
+            f"Write {target}:NAME, or {target} alone for every evaluator in it."
             if target.endswith(".py")
             else f"Write {target}:NAME.",
         )

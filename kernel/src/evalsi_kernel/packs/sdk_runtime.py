@@ -1,7 +1,4 @@
-"""The SDK that a pack's process imports when its environment holds none: the host's own two packages, and nothing else.
-
-It must not know environments; it never imports the SDK, only finds it.
-"""
+"""Provide the host's SDK to pack processes whose environment has none: its two packages and nothing else."""
 
 from __future__ import annotations
 
@@ -18,14 +15,13 @@ PACKAGES = ("evalsi", "evalsi_protocol")
 
 
 def ensure_runtime() -> list[Path]:
-    """Folders for the front of a pack's import path, which together hold `evalsi` and `evalsi_protocol` only.
+    """Return folders for the front of a pack's import path that contain only `evalsi` and `evalsi_protocol`.
 
-    Where each package lies alone in its folder (a checkout's `sdk/src`) those folders are used as they are. Else both
-    packages are linked into a folder of the cache: their own folder is the host's `site-packages`, from where every
-    package of the host would come along.
+    Folders that contain nothing else (such as `sdk/src` of a checkout) are used directly. Otherwise both packages are
+    linked into a folder of the cache, because the host's `site-packages` would expose every package of the host.
 
     Raises:
-        PackEnvironmentError: the SDK is not installed beside the kernel, or the cache cannot be written.
+        PackEnvironmentError: the SDK is not installed next to the kernel, or the cache is not writable.
     """
     packages = [_package_dir(name) for name in PACKAGES]
     parents = [package.parent for package in packages]
@@ -39,7 +35,7 @@ def _package_dir(name: str) -> Path:
     if spec is None or spec.origin is None or not spec.submodule_search_locations:
         distribution = "evalsi-sdk" if name == "evalsi" else "evalsi-protocol"
         raise PackEnvironmentError(
-            f"The package {name}, which packs need, is not installed beside the kernel.",
+            f"The package {name}, which packs need, is not installed next to the kernel.",
             f"Run `{sys.executable} -m pip install {distribution}`.",
             code="environment.no_sdk",
         )
@@ -65,8 +61,8 @@ def _linked(packages: list[Path]) -> Path:
             _link(folder / package.name, package)
     except OSError as error:
         raise PackEnvironmentError(
-            f"The SDK cannot be laid out for packs in {folder}: {error.strerror or error}.",
-            "Make that folder writable, or set EVALSI_CACHE_DIR to one that is.",
+            f"Cannot link the SDK for packs in {folder}: {error.strerror or error}.",
+            "Make that folder writable, or set EVALSI_CACHE_DIR to a writable folder.",
             code="environment.cache_unwritable",
         ) from error
     return folder
@@ -78,7 +74,7 @@ def _link(link: Path, target: Path) -> None:
             return
     except FileNotFoundError:
         link.parent.mkdir(parents=True, exist_ok=True)
-    # Made beside it and renamed: no other process sees a moment without the link, and a race ends in the same link.
+    # Created under another name and renamed: the link never disappears, and concurrent processes create the same link.
     fresh = link.with_name(f".{link.name}-{os.urandom(8).hex()}")
     os.symlink(target, fresh)
     os.replace(fresh, link)

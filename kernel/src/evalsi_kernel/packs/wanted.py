@@ -1,7 +1,4 @@
-"""An evaluator as a user names it, before anything is looked up.
-
-It must not know a catalog.
-"""
+"""An evaluator as the user requested it, before it is resolved."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from typing import Any, NamedTuple
 
 
 class Wanted(NamedTuple):
-    """An evaluator that a user names.
+    """An evaluator that a user requested.
 
     Args:
         ref: a name of the catalog, or a file or module with an optional `:attribute`; "" for a local one.
-        name: what to call it; None takes the evaluator's own name.
+        name: name to use in the run; None uses the evaluator's own name.
         params: its params.
-        local: the evaluator's place in the local pack.
-        when: the condition in CEL under which it scores a record of a run; None always does.
+        local: index of the evaluator in the local pack.
+        when: CEL condition under which it scores a record of a run; None means always.
     """
 
     ref: str

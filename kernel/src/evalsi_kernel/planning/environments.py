@@ -1,7 +1,6 @@
-"""The environments of packs: each a function of its lock, shared by every project, made when it is first needed.
+"""Provide pack environments, which are shared by all projects and built from their lock on first use.
 
-One that is there is found from files alone. It must not know how one is built, which is an extension's, or what packs
-compute.
+An existing environment is found by looking at files only; an extension builds missing ones.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ EnvironmentState = Literal["ready", "missing", "broken", "no lock", "not needed"
 
 
 class Environment(NamedTuple):
-    """A pack's environment, ready to start processes from.
+    """A ready environment of a pack.
 
     Args:
-        python: its interpreter.
+        python: path of its interpreter.
         key: its name in the cache.
-        lock_sha256: digest of the lock it was made from, in hex.
-        uses_host_sdk: the SDK is not in it and comes from the host (`sdk_paths`).
+        lock_sha256: SHA-256 of the lock it was built from, in hex.
+        uses_host_sdk: whether it has no SDK, so that the host's is used (`sdk_paths`).
     """
 
     python: Path
@@ -45,18 +44,18 @@ def ensure_environment(
     rebuild: bool = False,
     offline: bool = False,
 ) -> Environment:
-    """The environment of a pack, built from its lock when it is not there yet or is broken.
+    """Return the environment of a pack, built from its lock if it is missing or broken.
 
     Args:
-        pack_dir: folder with `uv.lock`, and `pyproject.toml` where there is one.
-        pack_name: the pack's name, for sentences.
-        on_progress: gets one line when a build, or a wait for another process's build, starts and ends.
-        rebuild: look at it closely although it looks whole, because the pack did not start from it, and make it anew
-            where it is not what was built. When another process has just done so, that build is taken.
-        offline: fetch nothing.
+        pack_dir: folder with `uv.lock` and, optionally, `pyproject.toml`.
+        pack_name: name of the pack, for messages.
+        on_progress: receives a line when a build, or a wait for another process's build, starts and ends.
+        rebuild: verify a seemingly complete environment, because the pack did not start from it, and rebuild it if it
+            was modified. A build that another process has just finished is used.
+        offline: download nothing.
 
     Raises:
-        PackEnvironmentError: codes `environment.*`, see docs/decisions/0003-pack-environments.md.
+        PackEnvironmentError: with a code `environment.*`, see docs/decisions/0003-pack-environments.md.
     """
     plan = plan_environment(pack_dir, pack_name)
     stamp = read_stamp(plan)
@@ -67,12 +66,12 @@ def ensure_environment(
 
 
 def pack_state(pack: PackInfo) -> EnvironmentState:
-    """Whether what a pack runs in is there; one that is no Python code needs no environment."""
+    """Return the state of a pack's environment; packs that are not Python code need none."""
     return environment_state(pack.folder) if pack.runtime == PYTHON else "not needed"
 
 
 def environment_state(pack_dir: Path) -> EnvironmentState:
-    """Whether a pack's environment is there, told from files alone; a half-built one is `missing`."""
+    """Return the state of an environment by looking at files only; a partial build is `missing`."""
     try:
         plan = plan_environment(pack_dir, pack_dir.name)
     except PackEnvironmentError:
@@ -83,10 +82,10 @@ def environment_state(pack_dir: Path) -> EnvironmentState:
 
 
 def sdk_paths(environment: Environment) -> list[Path]:
-    """Folders to put in front of the import path of a process of this environment; none when it holds its own SDK.
+    """Return folders for the front of the import path of this environment's processes; none if it has its own SDK.
 
     Raises:
-        PackEnvironmentError: the host has no SDK, or the cache cannot be written.
+        PackEnvironmentError: the host has no SDK, or the cache is not writable.
     """
     return ensure_runtime() if environment.uses_host_sdk else []
 
@@ -101,11 +100,11 @@ def _builder_for(pack: str) -> EnvironmentBuilder:
         if error.code != "config.no_extension":
             raise
         raise PackEnvironmentError(
-            f"The environment of the pack {pack} is not ready, and no extension is installed that builds environments.",
+            f"The environment of the pack {pack} is not ready, and no installed extension builds environments.",
             error.hint,
             code="environment.no_builder",
         ) from error
 
 
 def _keep_silent(line: str) -> None:
-    """The progress of a caller who asked for none."""
+    """Ignore progress."""

@@ -1,7 +1,4 @@
-"""How each kind of pack starts: a catalogued pack in its environment, a user's file or module, objects at hand.
-
-It must not know what the pack computes or how work is divided.
-"""
+"""Create the launch of a pack: from the catalog in its environment, or from the user's own file or module."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from evalsi_kernel.planning.environments import Environment, ensure_environment,
 from evalsi_kernel.supervision.launch import Command, Launch
 
 HARD_LIMIT_FACTOR = 4
-# What is loaded makes no garbage worth a search; `start` says the same once it is there, and more.
+# Imports create little garbage, so collect rarely; `start` sets the final threshold.
 _START = (
     "import gc, sys; gc.set_threshold(50_000); sys.path[:0] = {paths!r}; "
     "from evalsi.serving import start; start(**{options!r})"
@@ -25,14 +22,14 @@ _START = (
 
 
 def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
-    """A pack of the catalog: its environment is built when it is not there yet.
+    """Return the launch of a pack of the catalog, after building its environment if needed.
 
-    A third party's is admitted first, and held to what it was granted, by the extension that does so.
+    An extension admits third-party packs first and enforces their granted permissions.
 
     Raises:
         PackEnvironmentError: the environment cannot be built.
-        PackError: it is not admitted: it is not what was added to the project.
-        ConfigError: no extension admits third parties' packs, or brings its runtime.
+        PackError: the pack is not admitted: it is not the one that was added to the project.
+        ConfigError: no extension admits third-party packs, or provides the runtime.
     """
     if pack.is_builtin and not is_project_pack(pack.folder):
         return launch_unheld(pack, on_progress)
@@ -44,7 +41,7 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
 
 
 def launch_unheld(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
-    """The launch of a pack that nothing holds to what it may do; raises as `launch_pack` does, save for admission."""
+    """Return the launch of a pack without enforced permissions; raise as `launch_pack`, except for admission."""
     if pack.runtime != PYTHON:
         from evalsi_kernel.extensions.asking import runtime_launch
         from evalsi_kernel.extensions.installed import default_extensions
@@ -60,7 +57,7 @@ def launch_unheld(pack: PackInfo, on_progress: Callable[[str], None] | None) -> 
 
 
 def launch_custom(ref: CustomRef, name: str) -> Launch:
-    """A user's file or module, with the Python and the variables of the caller."""
+    """Return the launch of a user's file or module, with the host's Python and environment variables."""
     where = {"file": str(Path(ref.target).resolve())} if ref.kind == "file" else {"module": ref.target}
     options = {**where, "attribute": ref.attribute, "name": name}
     argv = [sys.executable, "-c", _START.format(paths=[os.getcwd()], options=options)]
@@ -70,6 +67,6 @@ def launch_custom(ref: CustomRef, name: str) -> Launch:
 def _command(pack: PackInfo, environment: Environment) -> Command:
     paths = [str(pack.folder / "src"), *(str(path) for path in sdk_paths(environment))]
     options = {"module": pack.module, "name": pack.name, "version": pack.version}
-    # -I: neither the caller's PYTHONPATH nor the user's site-packages reach a pack.
+    # -I: ignore PYTHONPATH and the user's site-packages.
     argv = [str(environment.python), "-I", "-c", _START.format(paths=paths, options=options)]
     return Command(argv, memory_limit_bytes=pack.memory_mb * 1024 * 1024 * HARD_LIMIT_FACTOR)

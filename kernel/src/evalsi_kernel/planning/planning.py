@@ -1,7 +1,4 @@
-"""From the evaluators that a user names to instances and pools: every name, param and file checked before work starts.
-
-It must not know records.
-"""
+"""Resolve the requested evaluators into instances and pools; validate every name, param and file before work starts."""
 
 from __future__ import annotations
 
@@ -28,11 +25,11 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.settings import BrokerSettings
 
 Progress = Callable[[str], None]
-# Records in flight where no number is given: of functions that wait for who knows what, and at least of packs that wait
-# for a model, whose provider says by itself when it is too many.
+# Default numbers of records in progress: for functions that wait for something unknown, and the minimum for packs that
+# wait for a model, whose provider rejects excess calls.
 CONCURRENCY, WIDE_CONCURRENCY = 16, 64
 BATCH_CONCURRENCY = 5_000
-"""Where a judge is asked in batches: each record in flight may be a question of the next one."""
+"""Records in progress with a batch API, where each may add a question to the next batch."""
 MAX_REQUESTS = 512
 MUST_BE_NAMED = {
     "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
@@ -41,10 +38,10 @@ MUST_BE_NAMED = {
 
 
 class LocalPack(NamedTuple):
-    """Evaluators of this very process, such as functions of a script.
+    """Evaluators of this process, such as functions of a script.
 
     Args:
-        evaluators: what the pack says of each, as `describe` answers.
+        evaluators: description of each, as the answer to `describe`.
         serve: runs its host loop over a channel.
     """
 
@@ -53,21 +50,21 @@ class LocalPack(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What will run."""
+    """The evaluators, pools and packs of a run."""
 
     instances: tuple[Instance, ...]
     groups: tuple[Group, ...]
     packs: tuple[PackInfo, ...]
 
     def abandon(self) -> None:
-        """End the processes that were spawned for it, because it will not run."""
+        """Kill the processes that were started for the plan, because it will not run."""
         for group in self.groups:
             if group.first is not None:
                 group.first.kill()
 
 
 class Group:
-    """The evaluators of one pack, and its first process, which starts up while the kernel goes on."""
+    """The evaluators of one pack, and its first process, which starts while the kernel continues."""
 
     __slots__ = ("first", "launch", "limits", "openings")
 
@@ -81,21 +78,21 @@ class Group:
 def make_plan(
     request: Request, catalog: Catalog, local: LocalPack | None = None, on_progress: Progress | None = None
 ) -> Plan:
-    """Resolve, check and group; builds environments and spawns the first process of each pack, last of all.
+    """Resolve, validate and group the evaluators; then build environments and start each pack's first process.
 
     Args:
-        request: which evaluators, with which params, within which bounds; its data are not looked at.
-        catalog: where evaluators are found.
-        local: evaluators of this process, which `request` refers to.
-        on_progress: gets a line when an environment is built.
+        request: evaluators, params and limits; its data is ignored.
+        catalog: the catalog of packs.
+        local: evaluators of this process that `request` refers to.
+        on_progress: receives a line when an environment is built.
 
     Raises:
-        ConfigError: an unknown or ambiguous evaluator, or params that do not fit; all of them in one error.
-        UsageError: no evaluator, or two of one name.
+        ConfigError: unknown or ambiguous evaluators, or invalid params; all of them in one error.
+        UsageError: no evaluator, or two of the same name.
         PackEnvironmentError, PackError: a pack cannot be built or started.
     """
     if not request.evaluators:
-        raise UsageError("No evaluator is named.", "Name one, such as exact-match; `evalsi catalog` lists them.")
+        raise UsageError("No evaluator is given.", "Add one, such as exact-match; `evalsi catalog` lists them.")
     found = _told_apart([one for want in request.evaluators for one in _find(want, catalog, local)])
     found = _with_params(found, request.params)
     found = _with_checked_params(found)
@@ -126,7 +123,7 @@ def make_plan(
 
 
 def _spawn(group: Group) -> Spawned:
-    """Start the first process; where its program cannot run, the environment is made anew, once."""
+    """Start the first process; rebuild the environment once if its program cannot run."""
     try:
         return spawn(group.launch)
     except PackEnvironmentError as error:
@@ -137,7 +134,7 @@ def _spawn(group: Group) -> Spawned:
 
 
 class _Found(NamedTuple):
-    """A wanted evaluator with what is known of it, and how its pack starts when no catalog says it."""
+    """A requested evaluator with its description, and the launch of its pack if that is not in the catalog."""
 
     key: str
     want: Wanted
@@ -151,7 +148,7 @@ class _Found(NamedTuple):
 
 
 def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Found]:
-    """One evaluator, or all of a user's file that is named without an attribute."""
+    """Return one evaluator, or all evaluators of a user's file without an attribute."""
     if want.local is not None:
         assert local is not None
         info = _described(local.evaluators[want.local], "python")
@@ -162,7 +159,7 @@ def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Foun
         described = _describe(launch)
         if want.name is not None and len(described) > 1:
             raise UsageError(
-                f"{want.ref} holds {len(described)} evaluators, so {want.name!r} can name none.", "Name one."
+                f"{want.ref} has {len(described)} evaluators, so the name {want.name!r} is ambiguous.", "Select one."
             )
         return [_Found(want.ref, want, info, launch=launch) for info in described]
     info = catalog.resolve(want.ref)
@@ -171,8 +168,8 @@ def _find(want: Wanted, catalog: Catalog, local: LocalPack | None) -> list[_Foun
 
 
 def _describe(launch: Launch) -> list[EvaluatorInfo]:
-    """What a user's file holds, from its own process: nothing else can say."""
-    # The event loop, which a plan of catalogued packs need not wait for.
+    """Return the evaluators of a user's file, by starting its process."""
+    # Imported only where needed: loads the event loop, which packs of the catalog do not need yet.
     from evalsi_kernel.supervision.pack_description import describe
 
     return [_described(table, launch.name) for table in describe(launch)]
@@ -182,13 +179,11 @@ def _described(table: Mapping[str, Any], pack: str) -> EvaluatorInfo:
     try:
         return EvaluatorInfo.from_dict({**table, "pack": pack})
     except (KeyError, TypeError, ValueError) as error:
-        raise PackError(
-            f"{pack} describes an evaluator in a way that cannot be read: {error}.", "Correct it."
-        ) from error
+        raise PackError(f"{pack} describes an evaluator incorrectly: {error}.", "Fix its description.") from error
 
 
 def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]]) -> list[_Found]:
-    """Give each evaluator the params that are named for it: by its name in this run, or else by the evaluator's own."""
+    """Assign params to evaluators: by name in this run first, else by the evaluator's own name."""
     given: list[dict[str, Any]] = [{} for _ in found]
     for name, values in params.items():
         fitting = [index for index, one in enumerate(found) if one.name == name]
@@ -199,7 +194,7 @@ def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]
             names = [one.name for one in found]
             raise UsageError(
                 f"--param names {name!r}, which is not among the evaluators of this run.",
-                f"{did_you_mean(name, names)} They are {', '.join(names)}.".strip(),
+                f"{did_you_mean(name, names)} Evaluators: {', '.join(names)}.".strip(),
             )
         for index in fitting:
             given[index] |= values
@@ -210,7 +205,7 @@ def _with_params(found: Sequence[_Found], params: Mapping[str, Mapping[str, Any]
 
 
 def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
-    """With the defaults of what was not given."""
+    """Validate all params and fill in defaults."""
     checked: list[_Found] = []
     problems: list[ConfigError] = []
     for one in found:
@@ -227,7 +222,7 @@ def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
 
 
 def _told_apart(found: Sequence[_Found]) -> list[_Found]:
-    """Call evaluators of one name by their full names, such as `ragas/faithfulness`, where the user gave them none."""
+    """Give evaluators that share a name their full names, such as `ragas/faithfulness`, unless named by the user."""
     names = Counter(one.name for one in found)
     return [
         one._replace(want=one.want._replace(name=_full_name(one))) if names[one.name] > 1 and not one.want.name else one
@@ -248,13 +243,13 @@ def _check_names(found: Sequence[_Found]) -> None:
         if one.name in refs:
             raise UsageError(
                 f"Two evaluators of this run are named {one.name!r}: {refs[one.name]} and {ref}.",
-                "Give one another name: name=evaluator.",
+                "Rename one of them: name=evaluator.",
             )
         refs[one.name] = ref
 
 
 def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
-    """Records in flight of a pack that asks models: as many as calls, or to fill a batch; None where it asks none."""
+    """Return the records in progress of a pack that calls models, to match calls or fill a batch; else None."""
     if models is None or not models.capabilities & asks:
         return None
     if models.batch and "judge" in asks:
@@ -263,19 +258,19 @@ def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
 
 
 def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:
-    """With so many records in flight, and as many requests, since one request may hold a single large record."""
+    """Return limits with this concurrency; as many requests, since a request may hold one large record."""
     return limits._replace(
         concurrency=concurrency, max_requests=max(limits.max_requests, min(concurrency, MAX_REQUESTS))
     )
 
 
 def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
-    """Refuse an evaluator that cannot work without what nobody named; there is no default, so nothing is billed."""
+    """Reject evaluators that need an unconfigured model; no default exists, so nothing is billed unasked."""
     for one in found:
         for capability in one.info.asks:
             if capability in MUST_BE_NAMED and capability not in bound:
                 what, hint = MUST_BE_NAMED[capability]
-                raise ConfigError(f"{one.name} asks {what}, and none is named.", hint, code="config.no_model")
+                raise ConfigError(f"{one.name} needs {what}, but none is configured.", hint, code="config.no_model")
 
 
 def _group(one: _Found, in_flight: int | None, request: Request, on_progress: Progress | None) -> Group:

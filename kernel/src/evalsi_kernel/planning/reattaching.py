@@ -1,7 +1,4 @@
-"""`EVALSI_REATTACH`: packs that a developer has started himself, under a debugger, and that are asked where they are.
-
-It must not know how a pack that runs already is reached; the runtime `service` does.
-"""
+"""`EVALSI_REATTACH`: use packs that a developer has started under a debugger."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ from evalsi_kernel.packs.pack_info import PackInfo
 VARIABLE = "EVALSI_REATTACH"
 SERVICE = "service"
 NO_LIMIT_S = 86_400.0
-"""Whoever stops at a breakpoint takes his time."""
+"""Timeout of such a pack, long enough for breakpoints."""
 
 
 def reattached(pack: PackInfo, names: Collection[str]) -> PackInfo:
-    """The pack as it is, or, where the variable gives its address (`NAME=ADDRESS …`), as the one that runs there.
+    """Return the pack, or the running one if the variable has its address (`NAME=ADDRESS …`).
 
-    Such a pack has one process and no limits of time, and its version says that it is none that was released.
+    Such a pack has one process and no timeouts, and its version is marked as unreleased.
 
     Raises:
-        ConfigError: `config.reattach`; the variable cannot be read, or names none of `names`.
+        ConfigError: `config.reattach`: the variable is malformed, or has a name that is not in `names`.
     """
     for word in os.environ.get(VARIABLE, "").split():
         name, _, address = word.partition("=")
-        fault = "has no address" if not address else "is no pack" if name not in names else ""
+        fault = "has no address" if not address else "is not a pack" if name not in names else ""
         if fault:
             hint = "Write NAME=ADDRESS, such as acme/tone=unix:///tmp/tone." if not address else choose(name, names)
             raise ConfigError(f"{VARIABLE} names {name!r}, which {fault}.", hint, code="config.reattach")
