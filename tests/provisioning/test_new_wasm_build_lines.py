@@ -118,6 +118,15 @@ def test_assemblyscript(workshop: Path) -> None:
     conforms(folder, as_kept=True)
 
 
+def test_p11_assemblyscript_over_its_kit(workshop: Path) -> None:
+    need_npm("assemblyscript")
+    folder = kit("assemblyscript", workshop)
+    shell = Shell(folder)
+    shell.types("npm install")
+    shell.types(line("AssemblyScript").replace("kind.ts", "src/pack.ts").replace("kind.wasm", "tone.wasm"))
+    conforms(folder)
+
+
 def test_javascript_as_a_component(workshop: Path) -> None:
     need_npm("@bytecodealliance/componentize-js")
     folder = without_module("tone", workshop)

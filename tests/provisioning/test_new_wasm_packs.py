@@ -79,7 +79,9 @@ def test_a_pack_that_is_not_built_yet_is_told_so(tmp_path: Path) -> None:
     assert "tone.wasm is not there.\n  Build it" in done.err
 
 
-@pytest.mark.parametrize(("language", "said"), [("rust", "rustup target add"), ("js", "Node.js"), ("c", "uv")])
+@pytest.mark.parametrize(
+    ("language", "said"), [("rust", "rustup target add"), ("js", "Node.js"), ("assemblyscript", "Node.js"), ("c", "uv")]
+)
 def test_a_tool_that_is_not_there_is_told_and_the_pack_is_written(language: str, said: str, tmp_path: Path) -> None:
     done = evalsi("plugins", "new", "acme/tone", "--wasm", language, cwd=tmp_path, variables={"PATH": "/nowhere"})
     assert done.code == 0, done.err
@@ -111,6 +113,12 @@ def test_names_and_folders_are_refused_as_for_any_pack(language: str, tmp_path: 
 def test_the_reader_and_writer_in_zig_is_that_of_the_example() -> None:
     assert (KIT_FILES / "zig" / "src" / "msgpack.zig").read_text("utf-8") == (
         EXAMPLES / "words" / "msgpack.zig"
+    ).read_text("utf-8")
+
+
+def test_p11_the_reader_and_writer_in_assemblyscript_is_that_of_the_example() -> None:
+    assert (KIT_FILES / "assemblyscript" / "src" / "msgpack.ts").read_text("utf-8") == (
+        EXAMPLES / "kind" / "msgpack.ts"
     ).read_text("utf-8")
 
 

@@ -70,6 +70,8 @@ def test_a_new_pack_does_all_that_its_page_says_and_scores_as_the_one_in_python(
 ) -> None:
     monkeypatch.setenv("EVALSI_HOME", str(workshop / "home"))
     tools = [rust()] if language == "rust" else []
+    if language == "assemblyscript":
+        need_npm("assemblyscript")
     if language == "js":
         need_npm("@bytecodealliance/componentize-js")
     if language in ("zig", "c"):

@@ -1,6 +1,6 @@
-// Reads and writes MessagePack: as much of it as the ABI needs, which is JSON's values.
+// Reads and writes MessagePack: the part of it that the ABI uses, which is the values of JSON.
 
-/** Walks over a value, or steps into it. A body that ends too soon stops the module, and the host says where. */
+/** Reads one value after another. A body that ends too soon stops the module, and the host reports that. */
 export class Reader {
   constructor(private data: Uint8Array, public at: i32 = 0) {}
 
@@ -14,12 +14,12 @@ export class Reader {
     return value as i32;
   }
 
-  private pass(bytes: i32): void {
+  private skipBytes(bytes: i32): void {
     const size = this.number(bytes);
     this.at += size;
   }
 
-  /** How many entries the map has that comes now; its keys and values are read next. */
+  /** Returns the number of entries of the next value, a map; its keys and values are read after that. */
   map(): i32 {
     const kind = this.byte();
     if ((kind & 0xf0) == 0x80) return kind & 0x0f;
@@ -27,7 +27,7 @@ export class Reader {
     return this.number(kind == 0xde ? 2 : 4);
   }
 
-  /** How many elements the array has that comes now. */
+  /** Returns the number of elements of the next value, an array. */
   array(): i32 {
     const kind = this.byte();
     if ((kind & 0xf0) == 0x90) return kind & 0x0f;
@@ -35,7 +35,7 @@ export class Reader {
     return this.number(kind == 0xdc ? 2 : 4);
   }
 
-  /** The text that comes now; null where it is another value, which is then passed over. */
+  /** Returns the next value where it is a text; skips any other value and returns null. */
   text(): string | null {
     const kind = this.data[this.at];
     let size: i32;
@@ -55,14 +55,14 @@ export class Reader {
     return String.UTF8.decodeUnsafe(this.data.dataStart + start, size);
   }
 
-  /** Whether what comes now is true. */
+  /** Whether the next value is true. */
   isTrue(): bool {
     const kind = this.data[this.at];
     this.skip();
     return kind == 0xc3;
   }
 
-  /** Passes over one value, whatever it is. */
+  /** Skips the next value, whatever it is. */
   skip(): void {
     let left = 1;
     while (left > 0) {
@@ -72,12 +72,12 @@ export class Reader {
       else if ((kind & 0xf0) == 0x80) left += 2 * (kind & 0x0f);
       else if ((kind & 0xf0) == 0x90) left += kind & 0x0f;
       else if ((kind & 0xe0) == 0xa0) this.at += kind & 0x1f;
-      else if (kind >= 0xc4 && kind <= 0xc6) this.pass(1 << (kind - 0xc4));
+      else if (kind >= 0xc4 && kind <= 0xc6) this.skipBytes(1 << (kind - 0xc4));
       else if (kind == 0xca) this.at += 4;
       else if (kind == 0xcb) this.at += 8;
       else if (kind >= 0xcc && kind <= 0xcf) this.at += 1 << (kind - 0xcc);
       else if (kind >= 0xd0 && kind <= 0xd3) this.at += 1 << (kind - 0xd0);
-      else if (kind >= 0xd9 && kind <= 0xdb) this.pass(1 << (kind - 0xd9));
+      else if (kind >= 0xd9 && kind <= 0xdb) this.skipBytes(1 << (kind - 0xd9));
       else if (kind == 0xdc || kind == 0xdd) left += this.number(kind == 0xdc ? 2 : 4);
       else {
         assert(kind == 0xde || kind == 0xdf);
@@ -92,7 +92,7 @@ export class Writer {
   private data: Uint8Array = new Uint8Array(1024);
   private size: i32 = 0;
 
-  /** Where the value lies, and how long it is. */
+  /** Returns what was written so far, without a copy. */
   bytes(): Uint8Array {
     return this.data.subarray(0, this.size);
   }

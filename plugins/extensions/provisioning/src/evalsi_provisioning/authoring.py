@@ -13,7 +13,7 @@ from evalsi_kernel.commands import Toolkit
 
 Add = Callable[[str, str], argparse.ArgumentParser]
 LEVELS = ("loads", "behaves", "trustworthy")
-LANGUAGES = ("rust", "zig", "c", "js")
+LANGUAGES = ("rust", "zig", "c", "assemblyscript", "js")
 
 
 def configure(add: Add) -> None:

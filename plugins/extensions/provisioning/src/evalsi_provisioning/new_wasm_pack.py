@@ -87,6 +87,21 @@ KITS: Final = MappingProxyType(
                 ("build.py", "makes the module"),
             ),
         ),
+        "assemblyscript": Kit(
+            "AssemblyScript",
+            "Node.js 20 or newer",
+            "npm",
+            (("npm install && npm run build", "makes $module"), ("npm test", "the tests of the module")),
+            (
+                ("src/sentence_length.ts", "the evaluator"),
+                ("src/pack.ts", "what the host calls"),
+                ("src/msgpack.ts", "reads and writes the host's bodies"),
+                ("pack.test.mjs", "the tests, which call the module as the host does"),
+                ("package.json", "the compiler, and the commands above"),
+                ("tsconfig.json", "tells an editor that this is AssemblyScript"),
+                ("build.mjs", "makes the module"),
+            ),
+        ),
         "js": Kit(
             "JavaScript",
             "Node.js 20 or newer",
