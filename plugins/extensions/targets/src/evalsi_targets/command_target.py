@@ -24,7 +24,7 @@ from .leash import Leash
 from .line_process import LineProcess, LineSettings
 from .quoting import excerpt, last_lines, on_one_line
 from .reply_paths import found_at
-from .template import as_text, filled, plain, value_at
+from .template import as_text, filled, in_text, plain, value_at
 
 MAX_OUTPUT_BYTES = 32 * 2**20
 _SHOWN_CHARS = 60
@@ -69,7 +69,7 @@ class CommandPerRecord(Command):
         sent = (
             json.dumps(plain(record), ensure_ascii=False)
             if options.input == "json"
-            else as_text(value_at(record, "input"))
+            else in_text(value_at(record, "input"))
         )
         argv = [self.program.argv[0], *(self._filled(word, record) for word in self.program.argv[1:])]
         output = await self._run(self.program._replace(argv=argv), sent.encode())

@@ -37,7 +37,7 @@ from .quoting import excerpt
 from .reply_paths import found_at, found_or_missing
 from .server_events import EVENTS, data_of_events, lines_of
 from .spec_secrets import from_environment, without
-from .template import PLACE, as_text, filled, value_at
+from .template import PLACE, filled, in_text, value_at
 
 _EXCERPT_BYTES = 8_192
 _LONG_BYTES = 2**20
@@ -251,7 +251,7 @@ async def _excerpt_of(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _encoded(value: Any) -> str:
-    return quote(as_text(value), safe="")
+    return quote(in_text(value), safe="")
 
 
 def _shown(url: str) -> str:

@@ -1,7 +1,6 @@
 """`{"message": "{{input}}"}` filled so that it is JSON whatever the record holds.
 
-Within quotes a place takes the value's text, escaped; a bare place takes the value as JSON. It must not know who gets
-it.
+Within quotes a place takes the value's text, escaped; a bare place takes the value as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pydantic import AfterValidator, Field
 
 from evalsi_kernel.checking.toml_tables import Misfit
 
-from .template import PLACE, as_text, check_places, value_at
+from .template import PLACE, check_places, in_text, value_at
 
 
 class _Place(NamedTuple):
@@ -56,7 +55,7 @@ class JsonTemplate:
 
 def _written(value: Any, place: _Place) -> str:
     if place.is_quoted:
-        return json.dumps(as_text(value), ensure_ascii=False)[1:-1]
+        return json.dumps(in_text(value), ensure_ascii=False)[1:-1]
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -13,7 +13,7 @@ from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.records.mapping import FIELDS
 
-from .template import as_text, filled
+from .template import filled
 
 _SINGLE: Final = re.compile(r"(?<!\{)\{\s*([A-Za-z_][\w.\-]*)\s*\}(?!\})")
 ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
@@ -31,7 +31,7 @@ def messages_of(record: Mapping[str, Any], prompt: str | None) -> list[dict[str,
             calls a tool.
     """
     if prompt is not None:
-        return [{"role": "user", "content": filled(prompt, record, _prompt_text)}]
+        return [{"role": "user", "content": filled(prompt, record)}]
     content = record.get("input")
     if isinstance(content, str):
         return [{"role": "user", "content": content}]
@@ -57,43 +57,6 @@ def single_brace_warnings(texts: Mapping[str, str | None]) -> list[str]:
         for found in _SINGLE.finditer(text)
         if found[1].split(".")[0] in FIELDS
     ]
-
-
-def _prompt_text(value: Any) -> str:
-    """A value within a prompt: of messages their texts, each with its role where there are several.
-
-    Raises:
-        ProviderError: `target.input`; a message has no text, or holds something else beside it.
-    """
-    messages: Any = value.get("messages") if isinstance(value, dict) else value
-    if not _are_messages(messages):
-        return as_text(value)
-    texts = [_text_of(message) for message in messages]
-    if len(messages) == 1:
-        return texts[0]
-    return "\n".join(f"{message['role']}: {text}" for message, text in zip(messages, texts, strict=True))
-
-
-def _are_messages(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, dict) and "role" in one and ("content" in one or "tool_calls" in one) for one in value)
-    )
-
-
-def _text_of(message: Mapping[str, Any]) -> str:
-    content = message.get("content")
-    if isinstance(content, list) and all(
-        isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str) for part in content
-    ):
-        return "\n".join(part["text"] for part in content)
-    if isinstance(content, str) and not message.get("tool_calls"):
-        return content
-    raise _unfit(
-        "A message that the prompt names holds more than text, such as an image or a tool call, which a prompt cannot.",
-        "Leave the prompt out, so that messages are sent as they are, or name a part that is text.",
-    )
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, str]:
