@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.running import QA, Done, evalsi
 from tests.own_cache import own_cache
-from tests.providers import KEY, MODEL, Answer, Provider, fixed
+from tests.providers import KEY, MODEL, Answer, Provider, faults, fixed
 
 GOOD = '{"reason": "It is right.", "score": 4}'
 
@@ -168,3 +168,12 @@ def test_a_judge_that_nobody_asks_is_said() -> None:
         done = evalsi("eval", "--data", QA, "--evaluators", "exact-match", *words)
     assert done.code == 0
     assert "A judge is named, and none of the evaluators asks one." in done.err
+
+
+def test_j4_the_longest_wait_is_what_its_flag_says() -> None:
+    with Provider(fixed(GOOD), faults=lambda call: faults.rate_limited(86_400) if call == 1 else None) as provider:
+        done = judged(provider.base_url, "--judge-max-wait", "7", "--format", "json")
+        assert provider.calls == 6
+    (summary,) = json.loads(done.out)["summaries"]
+    assert (summary["n"], summary["errors"]) == (5, 1)
+    assert "asks to wait 86,400 s, and a call may take 7 s" in done.out

@@ -262,6 +262,30 @@ def test_j7_a_page_at_the_first_call_ends_all_and_later_only_delays_one() -> Non
     run_virtually(story())
 
 
+def test_j7_an_error_page_is_no_wrong_address_while_a_call_may_still_be_served() -> None:
+    page = failed("provider.failed", is_page=True)
+
+    async def story() -> None:
+        limiter, breaker = RateLimiter(8), Breaker()
+        slow = asyncio.create_task(
+            call(Provider("reply", takes_s=1.0), limiter=limiter, breaker=breaker, takes_turns=True)
+        )
+        await asyncio.sleep(0)
+        broken = [call(Provider(page), limiter=limiter, breaker=breaker, takes_turns=True) for _ in range(3)]
+        ended = await asyncio.gather(slow, *broken, return_exceptions=True)
+        assert ended[0] == "reply"
+        assert breaker.error is None
+        limiter, breaker = RateLimiter(8), Breaker()
+        wrong = [Provider(page) for _ in range(3)]
+        calls = [call(one, limiter=limiter, breaker=breaker, takes_turns=True) for one in wrong]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(one) for one in ended} == {ProviderError}
+        assert breaker.error is not None
+        assert sum(len(one.called_at) for one in wrong) == 3
+
+    run_virtually(story())
+
+
 def test_s8_only_calls_that_were_sent_are_counted() -> None:
     unsent = failed("provider.connection", is_sent=False)
     error = error_of(Provider(unsent, failed(), unsent, failed(), "reply"))

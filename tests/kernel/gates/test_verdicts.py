@@ -387,7 +387,7 @@ def test_g3_counts_do_not_rest_on_the_coverage_of_the_mean() -> None:
         ({"stat": "truncated", "max": 0}, {}, "undecided"),
     ],
 )
-def test_g1_incomplete_replies_are_gated_as_counts(keys: dict[str, Any], counts: dict[str, int], verdict: str) -> None:
+def test_g1_incomplete_replies_are_gated_as_counts(keys: dict[str, Any], counts: dict[str, Any], verdict: str) -> None:
     assert judged(gate(**keys), passes(3, 5, **counts)).verdict == verdict
     summary = Summary("a", "a", "pass", errors=5)._replace(**counts)
     assert judged(gate(**keys), summary).verdict == verdict

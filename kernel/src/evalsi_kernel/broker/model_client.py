@@ -46,13 +46,15 @@ class CallFailed(Exception):
         error: why it failed.
         spent: usage of the failed tries.
         is_unserved: whether no other call has succeeded since this one first failed, so that it may be an outage.
+        is_page: whether a web page or other text was returned instead of a reply of the service.
     """
 
-    def __init__(self, error: WireError, spent: Spent, *, is_unserved: bool = False) -> None:
+    def __init__(self, error: WireError, spent: Spent, *, is_unserved: bool = False, is_page: bool = False) -> None:
         super().__init__(str(error))
         self.error = error
         self.spent = spent
         self.is_unserved = is_unserved
+        self.is_page = is_page
 
 
 class Counted(Protocol):
@@ -134,7 +136,8 @@ class ModelClient:
         except ProviderError as failure:
             spent = self._spent(failure.tokens, failure.calls) if failure.calls else NOTHING
             reservation.settle(spent.tokens, spent.cost_usd)
-            raise CallFailed(failure.error, spent, is_unserved=failure.is_unserved) from failure
+            told = CallFailed(failure.error, spent, is_unserved=failure.is_unserved, is_page=failure.is_page)
+            raise told from failure
         except BaseException:
             # A cancelled call may still be billed: count the whole reservation as spent.
             reservation.settle(UNKNOWN_TOKENS, None)
@@ -159,6 +162,15 @@ class ModelClient:
     def is_paused(self) -> bool:
         """Whether calls pause because of an outage."""
         return self._breaker.outage.is_paused
+
+    @property
+    def may_be_misplaced(self) -> bool:
+        """Whether the address may be wrong, since nothing was ever served there."""
+        return self._breaker.may_be_misplaced
+
+    def has_served(self) -> None:
+        """Take note that calls succeeded at this address before: a page that answers there now is an outage."""
+        self._breaker.may_be_misplaced = False
 
     def give_up(self, error: WireError) -> None:
         """Stop all calls."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Tokens
@@ -33,8 +34,13 @@ MAX_LONG_WAITS = 10
 """Calls stop after this many in a row with a Retry-After beyond the time limit of a call."""
 COLD_TRIES = 4
 """A provider that was never reached is given up after this many tries of one call."""
+COLD_PAGES = 2
+"""An address is wrong if this many different calls get an error page and the service answers none."""
 COLD_PROBES = 2
 """The same for a pause, in which different calls take turns."""
+
+
+_NUMBERS = count()
 
 
 class RetryPolicy(NamedTuple):
@@ -64,16 +70,21 @@ class Breaker:
     Attributes:
         error: why calls are stopped; None while they are not.
         outage: pauses calls while none succeeds.
+        may_be_misplaced: whether the address may be wrong, because nothing was ever served there.
     """
 
     def __init__(self, outage: OutagePolicy = DEFAULT_POLICY, on_note: Callable[[str], None] | None = None) -> None:
         self.error: ProviderError | None = None
+        self.may_be_misplaced = True
         self.outage = Outage(outage, on_note)
         self._broke = asyncio.Event()
         self._successes = 0
         self._long_waits = 0
         self._failing = 0
         self._failing_since = 0.0
+        self._in_flight: set[int] = set()
+        self._pages: set[int] = set()
+        self._witnesses: set[int] | None = None
 
     @property
     def is_cold(self) -> bool:
@@ -99,9 +110,37 @@ class Breaker:
     def succeeded(self) -> None:
         """Record a successful call."""
         self._successes += 1
+        self.may_be_misplaced = False
         self._long_waits = 0
         self._failing = 0
         self.outage.succeeded()
+
+    @contextmanager
+    def in_flight(self, call: int) -> Iterator[None]:
+        """Count a call among those that are being made."""
+        self._in_flight.add(call)
+        try:
+            yield
+        finally:
+            self._in_flight.discard(call)
+            if self._witnesses is not None:
+                self._witnesses.discard(call)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other call is being made."""
+        return not self._in_flight
+
+    def answered_by_page(self, call: int) -> bool:
+        """Record an error page in place of an answer; return whether the address is wrong.
+
+        One record may break an application that serves all others. So it takes two calls, and no answer to any that
+        was being made when the first page came.
+        """
+        if self._witnesses is None:
+            self._witnesses = set(self._in_flight)
+        self._pages.add(call)
+        return len(self._pages) >= COLD_PAGES and not self._witnesses
 
     def asked_to_wait(self, error: ProviderError) -> None:
         """Record a call with a Retry-After beyond its time limit."""
@@ -186,7 +225,8 @@ async def call_with_retries(
                     continue  # The pause began while this call waited for its slot.
                 tries.begin()
                 try:
-                    result = await make()
+                    with breaker.in_flight(tries.number):
+                        result = await make()
                 except ProviderError as error:
                     failure = error
                     # A wait beyond the limit of one call ends only that call.
@@ -207,6 +247,7 @@ class _Tries:
     """State of one call over its tries."""
 
     def __init__(self, limiter: RateLimiter, policy: RetryPolicy, breaker: Breaker, *, takes_turns: bool) -> None:
+        self.number = next(_NUMBERS)
         self.calls = 0
         self.tokens = NO_TOKENS
         self._tries = 0
@@ -219,6 +260,8 @@ class _Tries:
         self._heard: int | None = None
         self._takes_turns = takes_turns
         self._was_paused = False
+        self._is_wrong_address = False
+        """Whether a page answers where the provider's API should, and has done so from the start."""
         self._successes: int | None = None
         """Number of successes of all calls when this one first failed."""
 
@@ -241,7 +284,10 @@ class _Tries:
         is_unserved = self._successes == outage.successes
         wait_s = _wait_s(error, self._tries, policy, draw)
         self._took_s += asyncio.get_running_loop().time() - self._began_at + wait_s
-        if error.is_final or self._is_unreachable(error) or self._is_wrong_address(error):
+        is_page = error.is_page and breaker.may_be_misplaced
+        may_be_record = is_page and self._takes_turns and error.error.code == "provider.failed"
+        self._is_wrong_address = is_page and (not may_be_record or breaker.answered_by_page(self.number))
+        if error.is_final or self._is_unreachable(error) or self._is_wrong_address:
             breaker.trip(self._raised(error, self._end(error) or ""))
         elif _asks_too_much(error, policy):
             breaker.asked_to_wait(self._raised(error, self._end(error) or ""))
@@ -252,7 +298,7 @@ class _Tries:
         elif error.error.code == "provider.bad_request":
             outage.succeeded()  # The server is up and parses requests.
         elif is_unserved and not error.has_fallback:
-            breaker.failed(error, id(self))
+            breaker.failed(error, self.number)
         may_be_outage = error.error.code in SIGNS and error.error.retry != "no" and not error.has_fallback
         self._was_paused = outage.is_paused and may_be_outage
         end = self._end(error)
@@ -263,6 +309,8 @@ class _Tries:
                 breaker.check(self.calls, self.tokens)
         elif self._was_paused:
             end = "" if self._takes_turns else None
+        elif may_be_record and breaker.is_alone and not error.has_fallback:
+            end = ""  # Another call tells whether it is the address.
         if end is not None:
             raised = self._raised(error, end)
             raised.is_unserved = self._takes_turns and is_unserved and may_be_outage and breaker.error is None
@@ -284,16 +332,12 @@ class _Tries:
             or (self._took_s > policy.max_s and self._tries > 1)
         )
         is_over = is_over or error.is_final or error.error.retry == "no"
-        is_over = is_over or self._is_unreachable(error) or self._is_wrong_address(error)
+        is_over = is_over or self._is_unreachable(error) or self._is_wrong_address
         return tried if is_over else None
 
     def _is_unreachable(self, error: ProviderError) -> bool:
         """Whether the server seems not to exist: a wrong address, or one that is down."""
         return error.error.code == UNREACHABLE and self._breaker.is_cold and self._failures >= COLD_TRIES
-
-    def _is_wrong_address(self, error: ProviderError) -> bool:
-        """Whether a web page answers instead of the provider's API, and has done so from the start."""
-        return error.is_page and self._breaker.is_cold
 
 
 def _is_throttled(error: ProviderError) -> bool:

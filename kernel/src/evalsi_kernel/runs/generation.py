@@ -96,6 +96,8 @@ class Generation:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._unserved: deque[int] = deque()
         self._served = served
+        if served is not None:
+            caller.has_served()
         self._given_back: dict[int, tuple[int, Spent]] = {}
         self._asking = 0
         self._may_check = True
@@ -167,7 +169,8 @@ class Generation:
         is_last = self._ahead is None and not self._unserved and self._asking == 1
         is_own = successes is not None and successes < self._caller.successes
         if is_own or (is_last and not self._caller.is_paused):
-            if not is_own and failure.error.code == UNREACHABLE:
+            is_page = failure.is_page and self._caller.may_be_misplaced
+            if not is_own and (failure.error.code == UNREACHABLE or is_page):
                 self._caller.give_up(failure.error)
                 self._halt.by(failure.error.message, failure.error)
                 return None

@@ -84,6 +84,7 @@ class Fallbacks:
             is_final=error.is_final,
             # What a fallback took is not to be priced as the first model's: it is unknown then, and never 0.
             tokens=UNKNOWN_TOKENS if who else error.tokens,
+            is_page=error.is_page and is_last,
         )
         told.has_fallback = not is_last
         return told

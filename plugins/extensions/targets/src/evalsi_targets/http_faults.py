@@ -20,6 +20,7 @@ from .waiting import retry_after_s
 
 FAULTS = (aiohttp.ClientError, OSError, TimeoutError)
 _LATER = (408, 409, 425)
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 class Keys(NamedTuple):
@@ -131,6 +132,10 @@ def status_error(
     if status == 429:
         hint = "Lower spec.target.max_concurrency."
         return ProviderError("provider.rate_limited", message, hint, retry="later", retry_after_s=wait_s)
+    if status == 500 and not _may_be_json(content):
+        # A service says in JSON why it failed. The pages of 502 to 504 are a balancer's in front of it.
+        hint = f"Check {keys.wrong_address}, or look at the service's own log."
+        return ProviderError("provider.failed", message, hint, retry="later", retry_after_s=wait_s, is_page=True)
     if status >= 500 and status != 501:
         hint = "Look at the service's own log."
         return ProviderError("provider.failed", message, hint, retry="later", retry_after_s=wait_s)
@@ -143,6 +148,16 @@ def status_error(
         hint = f"Check {keys.wrong_address}."
         return ProviderError("provider.not_found", message, hint, source="config", is_final=True)
     return ProviderError("provider.bad_request", message, f"Check {keys.body}.", source="config")
+
+
+def _may_be_json(content: bytes) -> bool:
+    """Whether the beginning of a body is, or may go on as, a JSON object or list."""
+    return content.lstrip(_BLANK).startswith((b"{", b"["))
+
+
+def is_page(content: bytes) -> bool:
+    """Whether a body is HTML or other markup, as a web server or a proxy answers where the service is not."""
+    return content.lstrip(_BLANK).startswith(b"<")
 
 
 def _reachable(keys: Keys) -> str:

@@ -29,7 +29,7 @@ from evalsi_kernel.records.mapping import MISSING
 from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetSettings
 
 from .answers import generated
-from .http_faults import FAULTS, HTTP_KEYS, Keys, connection_error, status_error, timed_out
+from .http_faults import FAULTS, HTTP_KEYS, Keys, connection_error, is_page, status_error, timed_out
 from .http_options import HttpOptions
 from .http_stream import NotAStream, put_together
 from .json_template import JsonTemplate
@@ -197,7 +197,9 @@ class HttpService:
         except NotAStream as cause:
             said = self._hide(excerpt(cause.piece.encode()))
             message = f"{self._whose} streamed {said}, which {cause.why}."
-            raise ProviderError("provider.bad_reply", message, self.keys.no_json, retry="later") from cause
+            is_html = is_page(cause.piece.encode())
+            hint = self.keys.no_json
+            raise ProviderError("provider.bad_reply", message, hint, retry="later", is_page=is_html) from cause
         if others["finish"] is not None and "finish" not in found:
             message = f"{self._whose} ended its stream and did not say why at {others['finish']}: it is broken off."
             raise ProviderError(
@@ -214,6 +216,7 @@ class HttpService:
                 f"{self._whose} answered with what is no JSON: {self._hide(excerpt(reply.content))}.",
                 self.keys.no_json,
                 retry="later",
+                is_page=is_page(reply.content),
             ) from cause
 
     def _whole(self, reply: Reply) -> Any:
