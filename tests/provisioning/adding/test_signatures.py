@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -365,6 +367,11 @@ def test_p11_a_key_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) ->
     os.mkfifo(pipe, 0o600)
     for path in (pipe, tmp_path, tmp_path / "none"):
         refused("config.signing_key", partial(read_key, path))
+
+
+def test_p11_commands_that_verify_nothing_do_not_load_cryptography() -> None:
+    check = "import sys, evalsi_provisioning.command; sys.exit('cryptography' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("part", range(3))

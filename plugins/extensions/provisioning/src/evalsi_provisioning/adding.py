@@ -219,15 +219,15 @@ def _check_signer(proposal: Proposal, key: str) -> None:
     if not pinned or pinned == signer:
         return
     whose = "--key names" if key else f"{NAME} has for it"
-    hint = (
-        "Compare it with the fingerprint that its publisher gives."
-        if key
-        else (
-            "Ask its publisher. If that key is meant, run `evalsi plugins update` with --key FINGERPRINT."
-            if signer
-            else "Ask its publisher for a signed one. If you trust this one, remove the pack and add it again."
+    if signer is None:
+        how = (
+            "Add it by its name, from an index that has its signature" if key else "Ask its publisher for a signed one"
         )
-    )
+        hint = f"{how}. If you trust this one, {'leave out --key' if key else 'remove the pack and add it again'}."
+    elif key:
+        hint = "Compare it with the fingerprint that its publisher gives."
+    else:
+        hint = "Ask its publisher. If that key is meant, run `evalsi plugins update` with --key FINGERPRINT."
     raise PackError(
         f"{pack.name} {pack.version} is {signed_by(signer)}, and the key that {whose} is {pinned}.",
         hint,
