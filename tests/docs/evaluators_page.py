@@ -6,7 +6,6 @@ It must not know an evaluator.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,23 +43,19 @@ def page() -> str:
 
 
 def _contents(found: list[PackInfo]) -> Iterator[tuple[str, str]]:
-    seen = Counter[str]()
     for pack in found:
-        link = _link(pack.name, seen)
-        yield link, ", ".join(_link(evaluator.name, seen) for evaluator in pack.evaluators)
+        yield _link(pack.name, pack.name), ", ".join(_link(one.name, one.ref) for one in pack.evaluators)
 
 
-def _link(heading: str, seen: Counter[str]) -> str:
-    """A link to a heading of this page; those of one name are numbered from the second, as Markdown's readers do."""
-    anchor = heading.replace("/", "")
-    seen[anchor] += 1
-    return f"[{heading}](#{anchor}{f'-{seen[anchor] - 1}' if seen[anchor] > 1 else ''})"
+def _link(text: str, heading: str) -> str:
+    """A link to a heading of this page; each heading is there once, so that every reader gives it the same anchor."""
+    return f"[{text}](#{heading.replace('/', '')})"
 
 
 def _section(evaluator: EvaluatorInfo) -> Iterator[str]:
     yield from (
         "",
-        f"### {evaluator.name}",
+        f"### {evaluator.ref}",
         "",
         evaluator.summary,
         "",
