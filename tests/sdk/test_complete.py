@@ -10,7 +10,7 @@ import pytest
 import evalsi
 from evalsi import AskError, Completion, Question
 from evalsi_kernel.errors import EvalsiError
-from tests.providers import KEY, MODEL, Answer, Provider, Reply, Request, faults
+from tests.providers import KEY, MODEL, Answer, Provider, Reply, Request, faults, in_order
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +109,17 @@ def test_it_works_where_a_loop_runs_already() -> None:
 
     with Provider() as provider:
         assert texts(asyncio.run(within())) == ["a"]
+
+
+def test_g8_repeats_are_independent_and_replays_exact() -> None:
+    """Case open-29: what is the same question and sample needs no call; any other does."""
+    with Provider(in_order(*[f"r{number}" for number in range(1, 10)])) as provider:
+        calls, seen = [], []
+        for times, temperature in ((3, 0.7), (3, 0.7), (3, 0.0), (5, 0.7)):
+            before = provider.calls
+            questions = [say("?", temperature=temperature, sample=sample) for sample in range(times)]
+            seen.append(texts(completed(provider, *questions)))
+            calls.append(provider.calls - before)
+    assert calls == [3, 0, 3, 2]
+    assert seen[0] == seen[1] == seen[3][:3]
+    assert sorted(seen[0]) == ["r1", "r2", "r3"]

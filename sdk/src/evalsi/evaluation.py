@@ -232,7 +232,8 @@ def complete(
     Args:
         questions: the questions. If one has a `schema`, a reply that does not match it is an error.
         model: model, by name or as `{"model": …, "base_url": …}`, like the judge of `evaluate`.
-        cache: read replies from the cache, and add new ones.
+        cache: read replies from the cache, and add new ones. Equal questions share one call; a different `sample` for
+            each repeat makes them independent. (The target of `evalsi run` is asked again in every new run.)
         budget: limit for all questions together: `{"usd": 2.0}`, `{"tokens": 500_000}`, or both.
         prices: price file (TOML); overrides the built-in prices.
         quiet: print nothing on stderr, such as notes about rate limits.
