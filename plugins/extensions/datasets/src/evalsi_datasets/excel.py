@@ -34,6 +34,8 @@ RATIO_FROM_BYTES = 16 << 20
 """Small parts may be compressed better than `MAX_RATIO`: they cannot do harm."""
 
 _MOST_NAMED = 5
+_MOST_MERGED = 10_000
+"""Ranges that are counted: a note of more would say nothing new, and take memory."""
 _SCAN_BYTES = 1 << 20
 _OVERLAP_BYTES = 256
 # Writers may put a namespace prefix before a name.
@@ -221,17 +223,18 @@ class ExcelRows(RandomAccessSource):
         from zipfile import ZipFile
 
         has_formulas = False
-        merged: list[str] = []
+        merged: dict[str, None] = {}
         try:
             with ZipFile(file) as archive, archive.open(sheet._worksheet_path) as part:
                 text = b""
                 while block := part.read(_SCAN_BYTES):
                     text = text[-_OVERLAP_BYTES:] + block
                     has_formulas = has_formulas or _FORMULA.search(text) is not None
-                    merged += [found[1].decode() for found in _MERGED.finditer(text)]
+                    if len(merged) < _MOST_MERGED:
+                        merged.update((found[1].decode(), None) for found in _MERGED.finditer(text))
         except Exception as cause:  # noqa: BLE001 # A damaged archive makes zipfile raise almost anything.
             self._refuse_damaged("before row 1", cause)
-        return has_formulas, list(dict.fromkeys(merged))
+        return has_formulas, list(merged)
 
     def _check_archive(self, file: IO[bytes]) -> None:
         """Refuse what is no workbook, and what would take too much memory."""
