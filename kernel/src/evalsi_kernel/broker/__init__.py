@@ -1,1 +1,1 @@
-"""The judge broker: every model call of every pack goes through here, and from here to a connector."""
+"""The judge broker: every model call of a pack goes through it to a connector."""

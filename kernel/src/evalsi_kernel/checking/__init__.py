@@ -1,1 +1,1 @@
-"""What is wrong with what a person wrote: problems told at their places, suggestions, schemas, TOML tables."""
+"""Validation of user input: problems with their places, suggestions, schemas and TOML tables."""

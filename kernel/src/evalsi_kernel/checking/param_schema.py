@@ -1,6 +1,6 @@
-"""Whether the schema that a manifest gives for its params keeps to the subset that the kernel understands.
+"""Check that the params schema of a manifest stays within the supported subset of JSON Schema.
 
-A keyword that would be ignored is refused here, so that no limit which an author wrote goes unchecked later.
+Unsupported keywords are rejected rather than ignored, so that no limit of an author goes unchecked.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from evalsi_kernel.checking.value_schema import (
 
 
 def params_schema_problems(schema: dict[str, Any], at: str) -> Iterator[Problem]:
-    """What is wrong with the schema of all params: an object with one property a param."""
+    """Yield the problems of the schema of all params: an object with one property per param."""
     if schema.get("type") != "object":
         yield Problem(inside(at, "type"), 'must be "object"', 'Write type = "object".')
     yield from schema_problems(schema, at)
 
 
 def schema_problems(schema: Any, at: str, depth: int = 0) -> Iterator[Problem]:
-    """What is wrong with a schema and those within it; a default must fit its own schema."""
+    """Yield the problems of a schema and its nested schemas; a default must fit its own schema."""
     if not isinstance(schema, dict):
         yield Problem(at, f"must be a table, not {shown(schema)}")
         return
@@ -49,18 +49,18 @@ def _keyword_problems(schema: dict[str, Any], at: str) -> Iterator[Problem]:
             yield Problem(inside(at, keyword), "is not a keyword of the params' schema", choose(keyword, KEYWORDS))
     named = schema.get("type", [])
     if not isinstance(named, str | list) or not all(isinstance(name, str) for name in named):
-        yield Problem(inside(at, "type"), f"must be the name of a type or a list of such, not {shown(named)}")
+        yield Problem(inside(at, "type"), f"must be a type or a list of types, not {shown(named)}")
     else:
         for name in types_of(schema):
             if name not in TYPES:
-                yield Problem(inside(at, "type"), f'names no type with "{name}"', choose(name, TYPES))
+                yield Problem(inside(at, "type"), f'has the unknown type "{name}"', choose(name, TYPES))
     for keyword in BOUNDS:
         if not _is_number(schema.get(keyword, 0)):
             yield Problem(inside(at, keyword), f"must be a number, not {shown(schema[keyword])}")
     for keyword in LENGTHS:
         least = schema.get(keyword, 0)
         if type(least) is not int or least < 0:
-            yield Problem(inside(at, keyword), f"must be a whole number of 0 or more, not {shown(least)}")
+            yield Problem(inside(at, keyword), f"must be a whole number of at least 0, not {shown(least)}")
     for keyword in ("title", "description"):
         if not isinstance(schema.get(keyword, ""), str):
             yield Problem(inside(at, keyword), f"must be text, not {shown(schema[keyword])}")

@@ -1,7 +1,4 @@
-"""What is wrong at one place of a document, and how several such problems are told in one error.
-
-It must not know which document.
-"""
+"""A problem at a place of a document, and one error for several of them."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ from evalsi_kernel.errors import EvalsiError
 
 
 class Problem(NamedTuple):
-    """What is wrong at one place.
+    """A problem at one place of a document.
 
     Args:
-        at: the place within the document, such as "evaluators[0].outputs[1].kind"; "" is the whole.
-        what: what is wrong there, as the rest of a sentence that begins with the place, without a full stop.
+        at: the place, such as "evaluators[0].outputs[1].kind"; "" means the whole document.
+        what: the problem as the rest of a sentence that begins with the place, without a full stop.
         hint: one imperative sentence, or "".
     """
 
@@ -25,12 +22,12 @@ class Problem(NamedTuple):
     hint: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """For the details of an error."""
+        """Return the problem for the details of an error."""
         return {"at": self.at, "what": self.what, "hint": self.hint}
 
 
 def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
-    """Message and hint of the one error that tells all the problems of a document."""
+    """Return the message and hint of an error about all problems of a document."""
     if len(problems) == 1:
         only = problems[0]
         return f"{document}: {_sentence(only)}", only.hint
@@ -42,13 +39,13 @@ ErrorType = TypeVar("ErrorType", bound=EvalsiError)
 
 
 def refusal(kind: type[ErrorType], code: str, document: str, problems: Sequence[Problem], **details: Any) -> ErrorType:
-    """The one error that tells all the problems of a document, which are in its `details["problems"]` too."""
+    """Return an error about all problems of a document; `details["problems"]` lists them."""
     message, hint = told(document, problems)
     return kind(message, hint, code=code, problems=[problem.to_dict() for problem in problems], **details)
 
 
 def inside(place: str, key: str | int) -> str:
-    """The place of a key or of an index within a place."""
+    """Return the place of a key or an index within another place."""
     if isinstance(key, int):
         return f"{place}[{key}]"
     return f"{place}.{key}" if place else key

@@ -1,7 +1,4 @@
-"""The "did you mean" of every error about an unknown name.
-
-It must not know what the names stand for.
-"""
+"""The "did you mean" suggestion of errors about unknown names."""
 
 from __future__ import annotations
 
@@ -11,19 +8,19 @@ _LONGEST_WORD = 100
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The sentence `Did you mean "x"?` for the known name that is nearest to `word`, or "" when none is near."""
+    """Return `Did you mean "x"?` for the known name nearest to `word`; "" where none is near."""
     nearest = _nearest(word, list(known))
     return f'Did you mean "{nearest}"?' if nearest is not None else ""
 
 
 def choose(word: str, known: Iterable[str]) -> str:
-    """The hint for an unknown name where the known ones are few: `Did you mean "x"? Use: x, y.`"""
+    """Return the hint for an unknown name among few known ones: `Did you mean "x"? Use: x, y.`"""
     names = list(known)
     return f"{did_you_mean(word, names)} Use: {', '.join(names) or 'none'}.".strip()
 
 
 def _nearest(word: str, known: list[str]) -> str | None:
-    # A name that is known elsewhere, such as a key that one record lacks, is no suggestion for itself.
+    # A name may be known but unavailable here, such as a key that one record lacks.
     known = [name for name in known if name != word]
     plain = _plain(word)
     for name in known:
@@ -31,7 +28,7 @@ def _nearest(word: str, known: list[str]) -> str | None:
             return name
     if len(word) > _LONGEST_WORD:
         return None
-    # Imported when a name is wrong, which is seldom.
+    # Rarely needed.
     from difflib import get_close_matches
 
     by_plain = {_plain(name): name for name in reversed(known)}

@@ -1,6 +1,6 @@
-"""TOML files read into strict pydantic models, with all that is wrong told in one located error.
+"""Validate TOML files with strict pydantic models; one error reports all problems with their places.
 
-It costs an import of pydantic: only what reads a file past every cache imports it. It must not know any format.
+Importing pydantic is slow, so only code that bypasses every cache imports this module.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from evalsi_kernel.errors import EvalsiError
 
 
 class Table(BaseModel):
-    """A TOML table: no key but those declared, no value of another type."""
+    """A TOML table with exactly the declared keys, of exactly the declared types."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
 class Misfit(ValueError):
-    """What a validator finds, told like a `Problem`: the rest of a sentence that begins with its place, and a hint."""
+    """A problem found by a validator, in the form of `Problem`: the rest of a sentence, and a hint."""
 
     def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what)
@@ -36,7 +36,7 @@ class Misfit(ValueError):
 DottedName = Annotated[
     str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", description="the dotted name of a module")
 ]
-# A terminal acts on control characters: what a stranger says could hide what is said of it.
+# No control characters: in a terminal they could hide a warning about untrusted text.
 REST_OF_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$"
 Line = Annotated[str, Field(pattern=f"^{REST_OF_LINE}", description="one line")]
 FilledLine = Annotated[str, Field(min_length=1, pattern=f"^{REST_OF_LINE}", description="one line")]
@@ -47,7 +47,7 @@ MoreProblems = Callable[[dict[str, Any]], Iterable[Problem]]
 Raise = Callable[[str, str, list[Problem]], EvalsiError]
 
 MAX_BYTES = 512 << 10
-"""Of a file of tables; the largest manifest that is known takes a twelfth of it."""
+"""Maximum size of a TOML file; the largest known manifest has a twelfth of it."""
 _KINDS = {
     "string_type": ("must be text", "Put it in quotes."),
     "bool_type": ("must be true or false", ""),
@@ -63,7 +63,7 @@ _KINDS = {
 
 
 def read_toml(path: Path, error: Raise) -> dict[str, Any]:
-    """The tables of a file; `error` makes the exception where it cannot be read."""
+    """Return the tables of a file; `error` creates the exception for an unreadable one."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -76,13 +76,13 @@ def read_toml(path: Path, error: Raise) -> dict[str, Any]:
         line = cause.object.count(b"\n", 0, cause.start) + 1
         raise error(f"{path} is not UTF-8 (line {line}).", "Save it as UTF-8.", []) from cause
     except (ValueError, RecursionError) as cause:
-        raise error(f"{path} is not TOML: {cause}.", "Correct that place.", []) from cause
+        raise error(f"{path} is not TOML: {cause}.", "Fix the syntax there.", []) from cause
 
 
 def check_table(
     model: type[TableType], tables: dict[str, Any], path: Path, error: Raise, more: MoreProblems
 ) -> TableType:
-    """The tables as a model; `error` makes the exception that tells every problem of the model's and of `more`."""
+    """Return the tables as a model; `error` creates the exception for all problems, including those of `more`."""
     problems: list[Problem] = []
     checked: TableType | None = None
     try:
@@ -97,7 +97,7 @@ def check_table(
 
 
 def problems_of(model: type[BaseModel], tables: dict[str, Any], place: str) -> list[Problem]:
-    """What a model refuses in the table at a place of a document; nothing where it takes it."""
+    """Return the problems of the table at a place of a document; [] where it fits the model."""
     try:
         model.model_validate(tables)
     except ValidationError as cause:
@@ -119,14 +119,14 @@ def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
         return Problem(at, "is missing", "Add it.")
     if kind == "extra_forbidden":
         of = _model_at(model, found["loc"][:-1])
-        return Problem(at, "is not a key there", choose(str(found["loc"][-1]), of.model_fields if of else ()))
+        return Problem(at, "is not a known key", choose(str(found["loc"][-1]), of.model_fields if of else ()))
     if kind in _KINDS:
         what, hint = _KINDS[kind]
         return Problem(at, f"{what}, not {shown(value)}", hint)
     if kind == "literal_error":
         return Problem(at, f"must be {found['ctx']['expected']}, not {shown(value)}")
     if kind == "string_pattern_mismatch":
-        # The description of a field with a pattern is the pattern in words.
+        # The description of a field with a pattern explains the pattern.
         of = _model_at(model, found["loc"][:-1])
         field = of.model_fields.get(found["loc"][-1]) if of else None
         words = field.description if field and field.description else "one line of text"
@@ -135,7 +135,7 @@ def _problem(model: type[BaseModel], found: Any, at: str) -> Problem:
 
 
 def _model_at(model: type[BaseModel], location: Iterable[str | int]) -> type[BaseModel] | None:
-    """The model of the table at a location, which pydantic has walked; None within a map or a list of plain values."""
+    """Return the model of the table at a location of pydantic; None within a map or a list of plain values."""
     for key in location:
         if isinstance(key, str):
             field = model.model_fields.get(key)

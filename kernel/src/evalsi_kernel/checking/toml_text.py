@@ -1,7 +1,4 @@
-"""TOML of strangers: what would take a parser minutes is refused before it is parsed.
-
-It must not know any format.
-"""
+"""Parse TOML from untrusted sources: input that would take a parser minutes is rejected first."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ import tomllib
 from typing import Any
 
 MAX_PARTS = 50
-"""Of a key. A parser looks each part up below all those before it: 20,000 take it half a minute."""
+"""Maximum number of parts of a dotted key; parsing takes quadratic time (20,000 parts: half a minute)."""
 _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?<![\w\\-])(?:{_PART}\.[ \t]*+){{{MAX_PARTS}}}")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The tables of a text; raises `ValueError`, and `RecursionError` where brackets are nested too deep."""
+    """Return the tables of a text; raise `ValueError`, or `RecursionError` for brackets nested too deep."""
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise ValueError(f"a key has more than {MAX_PARTS} parts (at line {line})")

@@ -1,6 +1,6 @@
-"""The subset of JSON Schema in which a manifest describes params: which keywords there are, and what values they admit.
+"""The subset of JSON Schema for params in a manifest: its keywords, and validation of values.
 
-Types are strict: true is not 1, and 1.0 is not an integer. It must not know evaluators or command lines.
+Types are strict: true is not 1, and 1.0 is not an integer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KEYWORDS = ("type", "anyOf", "enum", "const", *BOUNDS, *LENGTHS, *WITHIN, "defau
 
 
 def value_problems(schema: dict[str, Any], value: Any, at: str, depth: int = 0) -> Iterator[Problem]:
-    """What keeps a value from fitting a schema that has no problems itself; nothing when it fits."""
+    """Yield the problems of a value under a valid schema; none where it fits."""
     if depth > MAX_DEPTH:
         yield Problem(at, f"is nested deeper than {MAX_DEPTH} levels")
         return
@@ -65,13 +65,13 @@ def value_problems(schema: dict[str, Any], value: Any, at: str, depth: int = 0) 
 
 
 def types_of(schema: dict[str, Any]) -> list[str]:
-    """The types that a schema names; none when it admits all."""
+    """Return the types that a schema allows; [] where it allows all."""
     named = schema.get("type", [])
     return [named] if isinstance(named, str) else list(named)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, where true is not 1 but 1 is 1.0."""
+    """Return whether two JSON values are equal; true is not 1, but 1 is 1.0."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
@@ -82,13 +82,13 @@ def same(one: Any, other: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as an error sentence names it: its kind, and itself where it is short."""
+    """Return a description of a value for error messages: its type, and the value itself where it is short."""
     if value is None or isinstance(value, bool):
         return _json(value)
     if isinstance(value, str):
         return f"the text {_json(value if len(value) <= 60 else value[:60] + '…')}"
     if isinstance(value, int | float):
-        # A whole number of thousands of digits has no decimal form in Python.
+        # Python limits the decimal conversion of very long integers.
         is_long = isinstance(value, int) and value.bit_length() > 256
         return "a very long number" if is_long else f"the number {value!r}"
     if isinstance(value, list):
@@ -125,7 +125,7 @@ def _any_of_problems(options: list[dict[str, Any]], value: Any, at: str, depth: 
     tried = [list(value_problems(option, value, at, depth + 1)) for option in options]
     if not all(tried):
         return
-    # Where the value has the type of one option only, what that option finds wrong is the better answer.
+    # If only one option allows the type of the value, its problems are the most helpful.
     near = [found for option, found in zip(options, tried, strict=True) if _could_be(option, value)]
     if len(near) == 1:
         yield from near[0]
@@ -170,7 +170,7 @@ def _object_problems(schema: dict[str, Any], value: dict[Any, Any], at: str, dep
         elif key in properties:
             yield from value_problems(properties[key], item, inside(at, key), depth + 1)
         elif others is False:
-            yield Problem(inside(at, key), "is not a key there", choose(key, properties))
+            yield Problem(inside(at, key), "is not a known key", choose(key, properties))
         else:
             yield from value_problems({} if others is True else others, item, inside(at, key), depth + 1)
     for key in schema.get("required", ()):

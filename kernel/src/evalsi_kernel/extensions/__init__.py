@@ -1,1 +1,1 @@
-"""The installed extensions: found, loaded on use, asked through their hooks."""
+"""The installed extensions: discovery, lazy loading and hook calls."""

@@ -1,1 +1,1 @@
-"""Files and folders of this machine: where they lie, and how they are written whole, locked and kept."""
+"""Files and folders of this machine: their places, atomic writes, locks and caches."""

@@ -1,7 +1,4 @@
-"""One JSON value kept in a file for as long as a key stays the same: written atomically, never in the way of the work.
-
-It must not know what it keeps.
-"""
+"""A JSON value cached in a file under a key, written atomically; failures never stop the work."""
 
 from __future__ import annotations
 
@@ -13,16 +10,16 @@ from typing import Any
 from zlib import crc32
 
 MOST_FILES = 64
-"""So many files of one stem are kept: the search paths and folders that were used last."""
+"""Maximum number of files with the same stem; the least recently written are removed."""
 
 
 def cache_path(folder: Path, stem: str, name: str) -> Path:
-    """The file that keeps what belongs to `name`, such as one search path of several."""
+    """Return the file that caches the value of a name, such as one of several search paths."""
     return folder / f"{stem}-{crc32(name.encode('utf-8', 'surrogateescape')):08x}.json"
 
 
 def read_cached(path: Path, key: Any) -> Any | None:
-    """What was written with an equal key; None where there is none, or where the file cannot be read."""
+    """Return the value cached under an equal key; None where there is none or the file is unreadable."""
     try:
         with open(path, "rb") as file:
             kept = json.loads(file.read())
@@ -32,8 +29,8 @@ def read_cached(path: Path, key: Any) -> Any | None:
 
 
 def write_cached(path: Path, key: Any, value: Any) -> str:
-    """Keep a value; returns "", or a sentence that says why it could not be kept."""
-    # Two processes may write at once: each writes a file of its own, and the last rename stands.
+    """Cache a value; return "", or a warning if that failed."""
+    # Concurrent processes write separate files, and the last rename wins.
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +40,7 @@ def write_cached(path: Path, key: Any, value: Any) -> str:
     except OSError as cause:
         with suppress(OSError):
             unfinished.unlink()
-        return f"{path} cannot be written ({cause.strerror or cause}); work goes on without it, and starts slower."
+        return f"{path} cannot be written ({cause.strerror or cause}), so commands start more slowly."
     return ""
 
 

@@ -1,7 +1,4 @@
-"""Whether the path that a user names leads to a file of data.
-
-It must not know a file format, nor who reads it.
-"""
+"""Check that a path from the user leads to a data file."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from evalsi_kernel.errors import ConfigError
 
 
 def check_path(uri: str) -> None:
-    """See that a path leads to a file, which costs nothing; a URI and standard input are left to their readers.
+    """Check that a path leads to a file; URIs and standard input are left to their readers.
 
     Raises:
-        ConfigError: `config.no_data`; there is nothing, or a folder.
+        ConfigError: `config.no_data`: the path does not exist, or is a folder.
     """
     if uri == "-" or "://" in uri:
         return
     if os.path.isdir(uri):
-        raise ConfigError(f"{uri} is a folder.", "Name a file in it.", code="config.no_data")
+        raise ConfigError(f"{uri} is a folder.", "Use a file in it.", code="config.no_data")
     if not os.path.exists(uri):
-        raise ConfigError(f"There is no file {uri}.", "Check the path.", code="config.no_data")
+        raise ConfigError(f"No such file: {uri}.", "Check the path.", code="config.no_data")

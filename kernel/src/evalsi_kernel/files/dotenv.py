@@ -1,7 +1,7 @@
-"""Variables that a command may take from the file `.env` in the working directory: keys, by the names that are needed.
+"""Read API keys from the file `.env` in the working directory, by the name of the variable.
 
-Only the named variable is read, the environment always comes first, and nothing is put into the environment. The
-file is ignored where another user owns it or others may write to it.
+The environment takes precedence and is not changed. The file is ignored if another user owns it or others may write to
+it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LINE = re.compile(
 def variable(name: str) -> str | None:
     """Return the value of a variable from the environment, or else from `.env`; None where neither has it.
 
-    Lines are `NAME=value`, also with `export` before and quotes around the value; `#` begins a comment. There is no
-    expansion of other variables. Of a name that is given twice the last value counts.
+    Lines are `NAME=value`, optionally with `export` before and quotes around the value; `#` begins a comment. Variables
+    are not expanded. The last of several values wins.
     """
     if name in os.environ:
         return os.environ[name]
@@ -36,7 +36,7 @@ def variable(name: str) -> str | None:
 
 
 def _text() -> str:
-    """The file's text; "" where there is none that may be trusted."""
+    """Return the content of the file; "" where it is missing or not trusted."""
     try:
         with open(FILE, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
             about = os.fstat(file.fileno())

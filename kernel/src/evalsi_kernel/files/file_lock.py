@@ -1,7 +1,4 @@
-"""A lock between processes: one `flock` on a file, waited for within a bound.
-
-It must not know what the lock guards. POSIX only, as the supervisor of packs is.
-"""
+"""A lock between processes: a `flock` on a file, with a timeout (POSIX only)."""
 
 from __future__ import annotations
 
@@ -21,20 +18,20 @@ class LockTimeout(Exception):
 
 @contextmanager
 def exclusive_lock(path: Path, *, timeout_s: float, on_wait: Callable[[], None] | None = None) -> Iterator[int]:
-    """Hold the lock on `path` inside the block; the file is made when it is absent and never removed.
+    """Hold the lock on `path` inside of the block; the file is created if absent and never removed.
 
     Args:
-        path: the lock's file, in a folder that exists.
-        timeout_s: longest wait.
-        on_wait: called once when someone else holds the lock.
+        path: the lock file, in an existing folder.
+        timeout_s: maximum wait.
+        on_wait: called once if another process holds the lock.
 
     Returns:
-        The lock's file descriptor. A child that inherits it holds the lock until it ends too, so that what an orphan of
-        a killed process still writes is guarded as well.
+        The file descriptor of the lock. A child that inherits it also holds the lock until it ends, so that writes of
+        an orphaned child are guarded.
 
     Raises:
-        LockTimeout: the lock did not come free in time.
-        OSError: the file cannot be made or opened.
+        LockTimeout: the lock was not released in time.
+        OSError: the file cannot be created or opened.
     """
     deadline_s = time.monotonic() + timeout_s
     while True:
@@ -60,12 +57,12 @@ def _acquire(descriptor: int, deadline_s: float, on_wait: Callable[[], None] | N
             if on_wait is not None:
                 on_wait()
                 on_wait = None
-            # A blocking flock has no time limit, and an alarm would belong to the main thread.
+            # A blocking flock has no timeout, and alarms only work in the main thread.
             time.sleep(POLL_S)
 
 
 def _still_there(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is the one that others will open: the folder may have been cleared while we waited."""
+    """Return whether the locked file still exists at the path; the folder may have been cleared meanwhile."""
     try:
         there = os.stat(path)
     except FileNotFoundError:

@@ -1,7 +1,4 @@
-"""Lines on disk until a run's end: appended as they come, read from the start at any time, gone with the process.
-
-The file has no name, so that nothing is left of it however the process ends. It must not know what a line means.
-"""
+"""Lines in an anonymous temporary file, appended during a run and readable at any time; removed with the process."""
 
 from __future__ import annotations
 
@@ -16,31 +13,31 @@ BLOCK_BYTES = 1 << 20
 
 
 class LineSpool:
-    """Lines with `separator` between them, as the elements of a JSON array stand.
+    """Lines with a separator between them, like the elements of a JSON array.
 
     Args:
-        folder: where the file lies; None means the system's place for temporary files.
-        separator: ends every line but the last.
+        folder: folder of the file; None means the system's temporary folder.
+        separator: separator between lines.
 
     Raises:
-        OSError: nothing can be written there; `append` and the readers raise it too when the disk is full.
+        OSError: the folder is not writable; `append` and reading raise it too when the disk is full.
     """
 
     def __init__(self, folder: Path | None, separator: bytes = b",\n") -> None:
-        # A `with` cannot close it: it lives as long as whoever reads the results.
+        # Not in a `with` block: it lives as long as the reader of the results.
         self._file = tempfile.TemporaryFile(dir=folder, buffering=BLOCK_BYTES)  # noqa: SIM115
         self._separator = separator
         self._is_empty = True
 
     def append(self, lines: Sequence[str]) -> None:
-        """Add lines, none of which holds a line feed."""
+        """Append lines without line feeds."""
         if lines:
             text = self._separator.join([line.encode() for line in lines])
             self._file.write(text if self._is_empty else self._separator + text)
             self._is_empty = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """The lines so far, without what separates them; several readers do not disturb one another."""
+        """Yield the lines so far, without separators; several readers may iterate at once."""
         rest = b""
         for block in self._blocks():
             *lines, rest = (rest + block).split(self._separator)
@@ -49,13 +46,13 @@ class LineSpool:
             yield rest
 
     def copy_to(self, file: BinaryIO) -> None:
-        """Write everything, separators included."""
+        """Write everything to a file, including separators."""
         for block in self._blocks():
             file.write(block)
 
     def close(self) -> None:
-        """Let the disk have its space back."""
-        # What a full disk did not take is not missed now.
+        """Release the disk space."""
+        # Buffered data that no longer fits on a full disk is not needed.
         with suppress(OSError):
             self._file.close()
 

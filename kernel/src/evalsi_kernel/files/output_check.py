@@ -1,7 +1,4 @@
-"""Whether a file can be written where a user wants it, told before any work.
-
-It must not know what is written.
-"""
+"""Check that an output file can be written, before any work."""
 
 from __future__ import annotations
 
@@ -19,46 +16,46 @@ _RESULTS = re.compile(rb'\s*(\{\s*"schema_version"|$)')
 
 
 def check_results_output(path: Path, *read: Path) -> None:
-    """`check_output` for results, which replace no file but results: no spec, no data, no evaluator's source.
+    """Check the path of a results file, which may only replace another results file.
 
     Raises:
-        UsageError: what stands there holds no results, or is among `read`; or its name ends as another format's does.
-        OutputError: as `check_output` says.
+        UsageError: the file exists and has no results, or is among `read`; or its suffix belongs to another format.
+        OutputError: as `check_output`.
     """
     check_output(path, *read)
     if os.access(path, os.R_OK):
         with path.open("rb") as stands:
             head = stands.read(64)
         if not _RESULTS.match(head):
-            raise UsageError(f"{path} is there, and holds no results.", "Write to another file, or take it away first.")
+            raise UsageError(f"{path} exists and is not a results file.", "Write to another file, or remove it first.")
     if path.suffix.lower() in _OTHER_FORMS:
         raise UsageError(
-            f"{path} would hold JSON, which its name does not say.",
-            f"Name it {path.with_suffix('.json')}; of it `evalsi analyze query` makes CSV, and `evalsi report` pages.",
+            f"Results are JSON, but {path} has the suffix {path.suffix}.",
+            f"Use {path.with_suffix('.json')}; `evalsi analyze query` converts it to CSV, `evalsi report` to pages.",
         )
 
 
 def check_output(path: Path, *read: Path) -> None:
-    """See that a file can be written there, before any work.
+    """Check that a file can be written, before any work.
 
     Args:
-        path: where.
-        read: what the same command reads, which the file must not replace.
+        path: the file.
+        read: files that the same command reads, which must not be overwritten.
 
     Raises:
-        UsageError: it is among `read`.
-        OutputError: the folder is missing or cannot be written, or the path is a folder, a device or a pipe.
+        UsageError: the path is among `read`.
+        OutputError: the folder is missing or not writable, or the path is a folder, a device or a pipe.
     """
     if path.exists() and any(one.exists() and path.samefile(one) for one in read):
-        raise UsageError(f"{path} is read here, and would be lost.", "Write to another file.")
+        raise UsageError(f"{path} is an input of this command and would be overwritten.", "Write to another file.")
     if path.is_dir():
-        raise OutputError(f"{path} is a folder.", "Name a file in it, such as results.json.")
+        raise OutputError(f"{path} is a folder.", "Use a file in it, such as results.json.")
     if path.exists() and not path.is_file():
-        # A file is put in the place of what stands there, and none must take the place of /dev/null.
-        raise OutputError(f"{path} is no plain file.", "Name a file, such as results.json.")
+        # Writing replaces the path by rename, which must not replace /dev/null.
+        raise OutputError(f"{path} is not a regular file.", "Use a file, such as results.json.")
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
-        raise OutputError(f"There is no folder {folder}.", "Make it, or write elsewhere.")
+        raise OutputError(f"No such folder: {folder}.", "Create it, or write elsewhere.")
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".evalsi-", suffix=".tmp"):
             pass

@@ -1,7 +1,4 @@
-"""Where things lie on this machine: the cache, the user's own folder, and the folders that hold packs.
-
-It must not know what is in them; it creates nothing.
-"""
+"""Paths of this machine: the cache, the user's folder, and the folders of packs. Nothing is created here."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ from pathlib import Path
 from evalsi_kernel.errors import ConfigError
 
 PROJECT_PACKS = os.path.join(".evalsi", "packs")
-"""Where the packs lie that were added to the project, which is the folder that a command is run in."""
+"""Folder of the packs added to the project, relative to the working folder."""
 
 
 def cache_dir() -> Path:
-    """The folder of what can be made again: `EVALSI_CACHE_DIR`, else `EVALSI_HOME/cache`, else the user's cache folder.
+    """Return the cache folder: `EVALSI_CACHE_DIR`, else `EVALSI_HOME/cache`, else the platform's cache folder.
 
     Raises:
         ConfigError: no variable is set and the user has no home folder.
@@ -31,7 +28,7 @@ def cache_dir() -> Path:
 
 
 def home_dir() -> Path:
-    """The folder of what the user installed: `EVALSI_HOME`, else `evalsi` in the platform's user data folder.
+    """Return the folder of the user's packs: `EVALSI_HOME`, else `evalsi` in the platform's data folder.
 
     Raises:
         ConfigError: no variable is set and the user has no home folder.
@@ -45,38 +42,39 @@ PACK_PATH_VARIABLE = "EVALSI_PLUGIN_PATH"
 
 
 def pack_search_path() -> list[Path]:
-    """Folders that hold pack folders, first match first; an entry of `EVALSI_PLUGIN_PATH` may be a pack folder itself.
+    """Return the folders of packs in order of precedence.
 
-    After `EVALSI_PLUGIN_PATH` come the packs that belong to this kernel (the checkout's when it runs from one, else
-    those that the `evalsi` wheel laid under the prefix), those of the project, then the user's own. A folder need not
-    exist; the project's is named only where it does, since it would give each folder a cache of its own.
+    First the entries of `EVALSI_PLUGIN_PATH`, which may also be pack folders themselves, then the packs of this kernel
+    (the checkout's, or those that the `evalsi` wheel installed under the prefix), those of the project, and the user's.
+    Folders need not exist, except that the project's is only included if it does, because each search path has a cache
+    of its own.
 
     Raises:
-        ConfigError: neither `EVALSI_HOME` nor a home folder of the user is known.
+        ConfigError: neither `EVALSI_HOME` nor the user's home folder is known.
     """
     project = [_absolute(PROJECT_PACKS)] if os.path.isdir(PROJECT_PACKS) else []
     return list(dict.fromkeys([*named_pack_folders(), *bundled_packs(), *project, home_dir() / "packs"]))
 
 
 def named_pack_folders() -> list[Path]:
-    """The entries of `EVALSI_PLUGIN_PATH`."""
+    """Return the entries of `EVALSI_PLUGIN_PATH`."""
     entries = os.environ.get(PACK_PATH_VARIABLE, "").split(os.pathsep)
     return [_absolute(entry) for entry in entries if entry.strip()]
 
 
 def is_project_pack(folder: Path) -> bool:
-    """Whether a pack's folder lies among the packs of a project."""
+    """Return whether a pack's folder is in the packs folder of a project."""
     return str(folder.parent).endswith(os.sep + PROJECT_PACKS)
 
 
 def bundled_packs() -> list[Path]:
-    """Where the packs that belong to this kernel lie, whose names are plain."""
+    """Return the folders of the packs that ship with this kernel, whose names have no publisher."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[2]
     if package.parts[-3:] == ("kernel", "src", "evalsi_kernel") and (checkout / "plugins" / "packs").is_dir():
         return [checkout / "plugins" / "packs", checkout / "adapters"]
-    # A wheel's data lie under PREFIX where its code lies in PREFIX/lib/pythonX.Y/site-packages, which with --user is
-    # not sys.prefix; with --target they lie beside the code.
+    # The data files of a wheel are in PREFIX, its code in PREFIX/lib/pythonX.Y/site-packages. With --user, PREFIX is
+    # not sys.prefix; with --target, the data files are next to the code.
     prefixes = [*package.parents[3:4], Path(sys.prefix), package.parent]
     return [prefix / "share" / "evalsi" / "packs" for prefix in prefixes]
 
@@ -87,7 +85,7 @@ def _absolute(named: str) -> Path:
 
 def _xdg(variable: str, fallback: str) -> Path:
     named = os.environ.get(variable, "")
-    # The XDG specification says that a relative path is to be ignored.
+    # The XDG specification requires that relative paths are ignored.
     return Path(named) if os.path.isabs(named) else _user_home() / fallback
 
 
@@ -96,7 +94,7 @@ def _user_home() -> Path:
         return Path.home().absolute()
     except RuntimeError as error:
         raise ConfigError(
-            "This user has no home folder, so there is no place for the cache and for packs.",
-            "Set EVALSI_HOME to a folder that can be written.",
+            "This user has no home folder, so there is no folder for the cache and for packs.",
+            "Set EVALSI_HOME to a writable folder.",
             code="config.no_home",
         ) from error

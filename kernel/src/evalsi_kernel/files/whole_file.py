@@ -1,7 +1,4 @@
-"""A file for a user, whole or not there: written beside its place, then renamed.
-
-It must not know what is written.
-"""
+"""Write an output file atomically: to a temporary file next to it, then renamed."""
 
 from __future__ import annotations
 
@@ -18,15 +15,15 @@ from evalsi_kernel.files.output_check import check_output
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which stands at `path` once `with` is left in good order; a link is followed.
+    """Yield a file that is put at `path` when the block ends without an exception; links are followed.
 
     Raises:
-        OutputError: it cannot be written; whatever stood at `path` still does, as after any other exception.
+        OutputError: it cannot be written. Like any other exception, this leaves an existing file at `path` unchanged.
     """
     check_output(path)
     path = Path(os.path.realpath(path))
-    # Not `tempfile`, whose files are for their owner alone: this one has the mode of any new file, except in a folder
-    # that is private, such as a run's.
+    # Not `tempfile`, whose files only the owner can read: the file has the usual mode of new files, except in a private
+    # folder such as a run's.
     unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
     try:
         with told_of(path):
@@ -43,7 +40,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def told_of(path: Path, hint: str = "Free some space, or write elsewhere.") -> Iterator[None]:
-    """What the system says of a file there, as an `OutputError`."""
+    """Raise errors of the system about a file as `OutputError`."""
     try:
         yield
     except OSError as error:

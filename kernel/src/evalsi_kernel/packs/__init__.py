@@ -1,1 +1,1 @@
-"""Packs and their evaluators as manifests, locks and users name them; nothing of a pack is run."""
+"""Packs and their evaluators as described by manifests, locks and users; nothing of a pack is run."""

@@ -1,1 +1,1 @@
-"""From the evaluators that a user names to packs that can start."""
+"""From requested evaluators to packs that are ready to start."""

@@ -1,1 +1,1 @@
-"""The processes of packs: started, asked, watched, ended, and started again."""
+"""The processes of packs: start, requests, timeouts, shutdown and restart."""
