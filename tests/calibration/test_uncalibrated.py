@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_written_leaves_what_stood_there(tmp_path: Path) -
         write_calibration(path, calibration(n=float("nan")))
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["calibration.json"]
-    with pytest.raises(OutputError, match="There is no folder"):
+    with pytest.raises(OutputError, match="No such folder"):
         write_calibration(tmp_path / "absent" / "calibration.json", calibration())
 
 

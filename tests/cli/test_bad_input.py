@@ -20,7 +20,7 @@ EXACT = ("--evaluators", "exact-match")
     [
         (("--data", "nowhere.jsonl", *EXACT), 1, "nowhere.jsonl"),
         (("--data", ".", *EXACT), 1, "folder"),
-        (("--data", QA, *EXACT, "--output", "missing/results.json"), 1, "There is no folder"),
+        (("--data", QA, *EXACT, "--output", "missing/results.json"), 1, "No such folder"),
         (("--data", QA, *EXACT, "--output", "."), 1, "is a folder"),
         (("--data", QA, *EXACT, "--concurrency", "0"), 2, "concurrency is 0; it must be at least 1"),
         (("--data", QA, *EXACT, "--processes", "0"), 2, "processes is 0; it must be at least 1"),
@@ -94,7 +94,7 @@ def test_results_never_take_the_place_of_the_data(name: str, tmp_path: Path) -> 
     before = data.read_bytes()
     done = evalsi("eval", "--data", data, *EXACT, "--output", name, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert f"{Path(name)} is read here, and would be lost." in done.err
+    assert f"{Path(name)} is an input of this command and would be overwritten." in done.err
     assert data.read_bytes() == before
 
 
@@ -105,7 +105,7 @@ def test_results_take_the_place_of_results_only(tmp_path: Path) -> None:
     source.write_text("def polite(record):\n    return True\n")
     done = evalsi("eval", "--data", data, "--evaluators", "./mine.py:polite", "--output", "mine.py", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert "mine.py is there, and holds no results." in done.err
+    assert "mine.py exists and is not a results file." in done.err
     assert source.read_text().startswith("def polite")
     results = tmp_path / "results.json"
     results.touch()

@@ -48,7 +48,7 @@ def test_a_broken_manifest_says_what_to_do_apart_from_what_is_wrong(tmp_path: Pa
     [bad] = [one for one in told(done)["checks"] if one["status"] == "error"]
     assert done.code == 1
     assert "is not TOML" in bad["detail"]
-    assert bad["remedy"] == "Correct that place."
+    assert bad["remedy"] == "Fix the syntax there."
 
 
 @pytest.mark.parametrize("capability", ["server", "agent"])

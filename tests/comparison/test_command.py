@@ -124,7 +124,7 @@ def test_a_comparison_takes_the_place_of_neither_file(runs: tuple[Path, Path]) -
         before = path.read_bytes()
         done = compare(runs, "-o", path)
         assert (done.code, done.out) == (2, "")
-        assert f"{path} is read here, and would be lost." in done.err
+        assert f"{path} is an input of this command and would be overwritten." in done.err
         assert path.read_bytes() == before
 
 

@@ -52,7 +52,7 @@ BAD: list[Any] = [
     pytest.param("", "names no model", 'Write for each one [models."', id="empty"),
     pytest.param("models = 3", "names no model", "Write for each one", id="models is a number"),
     pytest.param(GOOD + "inptu = 3", 'line 4: models."acme/one".inptu is not a key', '"input"', id="unknown part"),
-    pytest.param("verson = 1\n" + GOOD, "line 1: verson is not a key", '"version"', id="unknown key"),
+    pytest.param("verson = 1\n" + GOOD, "line 1: verson is not a known key", '"version"', id="unknown key"),
     pytest.param("version = 3\n" + GOOD, "line 1: version must be text", "2026-11", id="version"),
     pytest.param("\nas_of = 2026\n" + GOOD, "line 2: as_of must be a day", "2026-11-03", id="as_of"),
     pytest.param('as_of = "soon"\n' + GOOD, "line 1: as_of must be a day", "2026-11-03", id="as_of text"),
@@ -75,7 +75,7 @@ BAD: list[Any] = [
     ),
     pytest.param(GOOD + TIER + LESS + "inptu = 1", "line 8: " + FIRST + ".inptu is", "input", id="unknown part above"),
     pytest.param(GOOD + TIER + LESS + TIER + LESS, "line 8: " + SECOND + " must have tokens above 9", "", id="order"),
-    pytest.param("[models.x\ninput = 1", "not TOML", "Correct that place", id="no TOML"),
+    pytest.param("[models.x\ninput = 1", "not TOML", "Fix the syntax there", id="no TOML"),
 ]
 
 

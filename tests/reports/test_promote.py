@@ -136,7 +136,7 @@ def test_a_dataset_has_a_name_and_a_place(tmp_path: Path) -> None:
     unnamed = promote(tmp_path, results, FAILED, dataset="")
     assert (unnamed.code, unnamed.out) == (2, "")
     assert "--dataset is ''" in unnamed.err
-    assert "There is no folder" in promote(tmp_path, results, FAILED, dataset="absent/regressions").err
+    assert "No such folder" in promote(tmp_path, results, FAILED, dataset="absent/regressions").err
 
 
 def test_a_dataset_with_other_columns_is_told_before_anything_is_written(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_results_are_not_written_over_the_spec_or_its_data(tmp_path: Path, vendo
     for path in before:
         done = run(tmp_path, "--output", path.name)
         assert (done.code, vendor.calls) == (2, 0)
-        assert f"{path.name} is there, and holds no results." in done.err
+        assert f"{path.name} exists and is not a results file." in done.err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -49,20 +49,20 @@ def test_the_example_of_the_guide_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("dataset: {path", "dataset: {pth", "line 4: spec.dataset.pth is not a key there"),
+        ("dataset: {path", "dataset: {pth", "line 4: spec.dataset.pth is not a known key"),
         ("dataset: {path", "dataset: {pth", 'Did you mean "path"?'),
         (
             "connector: replay",
             "connector: reply",
             "line 3: spec.target.connector cannot be used: Unknown target 'reply'",
         ),
-        ("path: recorded", "paht: recorded", 'line 3: spec.target.paht is not a key there. Did you mean "path"?'),
+        ("path: recorded", "paht: recorded", 'line 3: spec.target.paht is not a known key. Did you mean "path"?'),
         ("{path: qa.jsonl}", "qa.jsonl", "Write it as {path: …}."),
         ("{path: qa.jsonl}", "[qa.jsonl]", "line 4: spec.dataset must be a table, not a list"),
         ("{path: qa.jsonl}", "{path: qa.jsonl, limit: many}", "spec.dataset.limit must be a whole number, not"),
         ("{path: qa.jsonl}", "{path: qa.jsonl, uri: hf://x}", "line 4: spec.dataset names path and uri"),
         ("{path: qa.jsonl}", "{}", "line 4: spec.dataset names no data"),
-        ("    - ref: exact-match", "    - rf: exact-match", "line 6: spec.evaluators[0].rf is not a key there"),
+        ("    - ref: exact-match", "    - rf: exact-match", "line 6: spec.evaluators[0].rf is not a known key"),
         ("metadata: {name: good}", "metadata: {name: good}\nkind: EvalRan", "kind must be 'EvalRun', not"),
         ("metadata: {name: good}", "metadata: {name: 'not/good'}", "metadata.name must be a name of letters, digits"),
         ("spec:", "spec:\n  trials: yes", 'line 3: spec.trials must be a whole number, not the text "yes"'),

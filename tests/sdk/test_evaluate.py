@@ -68,7 +68,7 @@ def test_results_are_saved_over_results_only(tmp_path: Path) -> None:
     result = evalsi.evaluate(QA, ["exact-match"], quiet=True)
     script = tmp_path / "script.py"
     script.write_text("print('mine')\n")
-    with pytest.raises(EvalsiError, match="is there, and holds no results"):
+    with pytest.raises(EvalsiError, match="exists and is not a results file"):
         result.save(script)
     assert script.read_text() == "print('mine')\n"
     for _ in range(2):

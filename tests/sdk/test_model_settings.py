@@ -25,7 +25,7 @@ def test_each_setting_of_a_model_has_its_rule() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"judge": {"modle": "m", "model": "m"}}, 'judge.modle is not a key there. Did you mean "model"?'),
+        ({"judge": {"modle": "m", "model": "m"}}, 'judge.modle is not a known key. Did you mean "model"?'),
         ({"judge": {"base_url": "http://localhost:1/v1"}}, "judge.model is missing."),
         ({"judge": ""}, "judge.model must have at least 1 characters, not 0."),
         ({"judge": 5}, "judge must be text or an object, not the number 5."),
@@ -39,8 +39,8 @@ def test_each_setting_of_a_model_has_its_rule() -> None:
         ({"judge": {"model": "m", "max_in_flight": 1.5}}, "judge.max_in_flight must be a whole number"),
         ({"judge": {"model": "m", "temperature": "warm"}}, "judge.temperature must be a number or null"),
         ({"judge": {"model": "m", "base_url": 8000}}, "judge.base_url must be text or null, not the number 8000."),
-        ({"embed": {"model": "m", "providor": "x"}}, 'embed.providor is not a key there. Did you mean "provider"?'),
-        ({"judge": "m", "budget": {"dollars": 2}}, "budget.dollars is not a key there."),
+        ({"embed": {"model": "m", "providor": "x"}}, 'embed.providor is not a known key. Did you mean "provider"?'),
+        ({"judge": "m", "budget": {"dollars": 2}}, "budget.dollars is not a known key."),
         ({"judge": "m", "budget": {"usd": "2"}}, 'budget.usd must be a number, not the text "2".'),
         ({"judge": "m", "budget": {"usd": float("nan")}}, "budget.usd must be a number"),
         ({"judge": "m", "budget": {"tokens": 0}}, "budget.tokens must be at least 1"),

@@ -252,7 +252,7 @@ def test_a_line_without_end_is_given_up(tmp_path: Path) -> None:
         ({"command": "a", "mode": "line"}, "spec.target.mode must be 'per-record' or 'lines'"),
         ({"command": "a", "env": {"OPENAI_API_KEY": "x"}}, "env_from: [OPENAI_API_KEY]"),
         ({"command": "a", "env_from": ["A B"]}, 'has "A B", which is no name of a variable'),
-        ({"command": "a", "comand": 1}, "spec.target.comand is not a key there"),
+        ({"command": "a", "comand": 1}, "spec.target.comand is not a known key"),
     ],
 )
 def test_what_is_wrong_with_its_keys_is_told_with_its_place(options: dict[str, Any], told: str) -> None:

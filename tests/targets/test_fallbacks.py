@@ -335,8 +335,8 @@ def test_a_key_goes_to_the_address_that_it_was_given_for_alone(tmp_path: Path) -
     ("more", "told"),
     [
         ({"fallbacks": [{}]}, "spec.target.fallbacks[0].model is missing"),
-        ({"fallbacks": [{"model": "m", "temprature": 1}]}, "fallbacks[0].temprature is not a key there"),
-        ({"fallbacks": [{"model": "m", "max_concurrency": 1}]}, "fallbacks[0].max_concurrency is not a key there"),
+        ({"fallbacks": [{"model": "m", "temprature": 1}]}, "fallbacks[0].temprature is not a known key"),
+        ({"fallbacks": [{"model": "m", "max_concurrency": 1}]}, "fallbacks[0].max_concurrency is not a known key"),
         ({"fallbacks": [{"model": "m", "fallbacks": []}]}, "spec.target.fallbacks[0] has fallbacks of its own"),
         ({"fallbacks": [{"model": "m", "thinking": "adaptive"}]}, "fallbacks[0] has thinking, which is a key of anth"),
         ({"fallbacks": [{"model": "m"}], "fallback_after": 0}, "spec.target.fallback_after"),

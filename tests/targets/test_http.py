@@ -306,7 +306,7 @@ def test_calls_are_made_at_once(service: Service, tmp_path: Path) -> None:
         ({"url": "http://x/?api_key=1"}, "spec.target.url has a secret in it (api_key=…)"),
         ({"url": "http://{{input}}/"}, "spec.target.url lets a record say which host is asked"),
         ({"url": "http://x:{{input}}/"}, "spec.target.url"),
-        ({"url": "http://x", "timeout_ms": 3}, 'spec.target.timeout_ms is not a key there. Did you mean "timeout_s"?'),
+        ({"url": "http://x", "timeout_ms": 3}, 'spec.target.timeout_ms is not a known key. Did you mean "timeout_s"?'),
         ({"url": "http://x", "body_template": '{"m": {{input}'}, "spec.target.body_template is no JSON"),
         ({"url": "http://x", "body_template": '{"m": "{{inptu}}"}'}, 'Did you mean "input"?'),
         ({"url": "http://x", "body_template": '{"m": "{{question}}"}'}, "Write {{metadata.question}}"),

@@ -68,7 +68,7 @@ def test_a_model_of_anthropic_thinks_as_the_spec_says(tmp_path: Path, thinking: 
             "adaptive",
             "spec.target has thinking, which is a key of anthropic. Say how hard to think with effort.",
         ),
-        ("responses", "adaptive", "spec.target.thinking is not a key there"),
+        ("responses", "adaptive", "spec.target.thinking is not a known key"),
     ],
 )
 def test_thinking_that_cannot_be_is_told_before_anything_is_asked(connector: str, thinking: Any, told: str) -> None:
@@ -142,7 +142,7 @@ def test_a_model_of_openai_is_asked_by_the_api_that_the_spec_names(tmp_path: Pat
     ("more", "told"),
     [
         ({"api": "completions"}, "spec.target.api"),
-        ({"api": "responses", "seed": 1}, "asks for api: responses, and seed is not a key there"),
+        ({"api": "responses", "seed": 1}, "asks for api: responses, and seed is not a known key"),
         (
             {"api": "responses", "max_tokens": 8},
             "asks for api: responses, and max_tokens is the number 8: input should",
@@ -156,7 +156,7 @@ def test_what_an_api_does_not_take_is_told_before_anything_is_asked(more: dict[s
 
 def test_only_openai_has_more_than_one_api() -> None:
     [told] = problems(ANTHROPIC, model="m", api="responses")
-    assert told.startswith("spec.target.api is not a key there.")
+    assert told.startswith("spec.target.api is not a known key.")
 
 
 def events(*values: dict[str, Any]) -> str:

@@ -190,7 +190,7 @@ def test_messages_are_asked_as_they_are_and_a_budget_knows_its_bounds(service: S
     [
         ({"base_url": "localhost:8000"}, "is no address of a server"),
         ({"base_url": "http://x/{{input}}"}, "lets a record say where it is asked"),
-        ({"seed": 1}, "seed is not a key there"),
+        ({"seed": 1}, "seed is not a known key"),
         ({"max_tokens": 0}, "max_tokens"),
     ],
 )

@@ -420,13 +420,13 @@ def _models(
 
 def _fitting(name: str, given: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """Return an argument's value if it matches the schema; raise `UsageError` if not."""
-    from evalsi_kernel.checking.problems import told
+    from evalsi_kernel.checking.problems import describe_problems
     from evalsi_kernel.checking.value_schema import value_problems
     from evalsi_kernel.errors import UsageError
 
     settings = dict(given) if isinstance(given, Mapping) else given
     if problems := list(value_problems(schema, settings, name)):
-        raise UsageError(*told("The arguments do not fit", problems))
+        raise UsageError(*describe_problems("The arguments do not fit", problems))
     fitting: dict[str, Any] = settings
     return fitting
 

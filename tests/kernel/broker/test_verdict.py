@@ -51,7 +51,7 @@ def test_a_reply_without_a_verdict_is_an_error_and_null_is_no_answer(form: Form)
     assert parsed('{"score":0,"reason":"ignores the question"}', schema, form)["score"] == 0
     assert parsed('{"score":0.75,"reason":"good, two slips"}', schema, form)["score"] == 0.75
     assert "score is missing" in problem('{"reason":"looks fine"}', schema, form).message
-    assert "pass is not a key there" in problem('{"pass":true,"score":0,"reason":"wrong"}', schema, form).message
+    assert "pass is not a known key" in problem('{"pass":true,"score":0,"reason":"wrong"}', schema, form).message
     assert problem('{"pass":null,"score":null}', schema, form).code == "judge.unparsable"
 
 
@@ -192,7 +192,7 @@ def test_null_is_left_out_unless_the_schema_admits_it() -> None:
         (f"[{GOOD}]", "it must be an object, not a list"),
         (json.dumps(GOOD), "it must be an object, not the text"),
         ('{"reason": "x"}', "score is missing"),
-        ('{"reason": "x", "score": 4, "sure": true}', "sure is not a key there"),
+        ('{"reason": "x", "score": 4, "sure": true}', "sure is not a known key"),
         ('{"reason": "\\ud800", "score": 4}', "reason must be text"),
         ('{"reason": "x", "score": 4, "\\udfff": 1}', "which is not text"),
         (f"{GOOD}\n{GOOD.replace('4', '5')}", "two different JSON objects"),
@@ -310,7 +310,7 @@ def test_a_schema_that_can_be_checked_is_let_through() -> None:
         ({}, 'type must be "object"'),
         ({"type": "object", "properties": {"a": {"pattern": "x"}}}, "pattern is not a keyword"),
         ({"type": "object", "properties": {"a": {"$ref": "#/x"}}}, "$ref is not a keyword"),
-        ({"type": "object", "properties": {"a": {"type": "text"}}}, 'names no type with "text"'),
+        ({"type": "object", "properties": {"a": {"type": "text"}}}, 'has the unknown type "text"'),
         ({"type": "object", "required": "a"}, "must be a list of names"),
     ],
     ids=range(6),

@@ -53,7 +53,7 @@ def test_kinds_of_a_newer_kernel_are_kept(site: Site, cache: Path) -> None:
     [
         ("extension = 2\n", "extension is 2, but this version of Evals.si only supports 1. Upgrade Evals.si."),
         ('extension = 1\nname = "x"\n', "module is missing"),
-        ('extension = 1\nnam = "x"\n', 'nam is not a key there. Did you mean "name"?'),
+        ('extension = 1\nnam = "x"\n', 'nam is not a known key. Did you mean "name"?'),
         ("[provides", "is not TOML"),
         ('[provides]\nschemes = "lake"\n', "provides.schemes must be a list"),
         ("[provides]\nschemes = [1]\n", "provides.schemes[0] must be text"),

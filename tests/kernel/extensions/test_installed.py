@@ -157,7 +157,7 @@ def test_a_file_of_an_unknown_kind_is_answered_with_the_kinds_there_are(
 
 
 def test_a_file_that_is_not_there_is_not_a_question_of_its_kind(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="There is no file"):
+    with pytest.raises(ConfigError, match="No such file"):
         open_source(str(tmp_path / "x.xyz"), Extensions())
 
 

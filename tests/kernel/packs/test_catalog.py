@@ -221,7 +221,7 @@ def test_a_broken_manifest_leaves_the_rest_usable_and_is_listed_with_its_problem
 
 @pytest.mark.parametrize("ref", ["fluency", "acme/bad/fluency"])
 def test_using_a_pack_with_a_broken_manifest_raises_the_located_error(with_broken: Catalog, ref: str) -> None:
-    with pytest.raises(PackError, match=r"evaluators\[0\]\.neds is not a key there") as caught:
+    with pytest.raises(PackError, match=r"evaluators\[0\]\.neds is not a known key") as caught:
         with_broken.resolve(ref)
     assert caught.value.code == "pack.manifest"
     with pytest.raises(PackError, match="is not TOML"):

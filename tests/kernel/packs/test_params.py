@@ -110,7 +110,11 @@ def test_a_value_that_fits_comes_out_as_it_went_in(schema: dict[str, Any], value
         ),
         ({"type": "object", "additionalProperties": {"type": "number"}}, {"p": "x"}, "param.p must be a number"),
         ({"type": "object", "properties": {"a": {}}, "required": ["a"]}, {}, "param.a is missing"),
-        ({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, {"b": 1}, "param.b is not a key"),
+        (
+            {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+            {"b": 1},
+            "param.b is not a known key",
+        ),
         ({"type": "object"}, {1: "x"}, "param has the key 1, which is not text"),
         ({}, {"deep": float("nan")}, "param.deep must be a JSON value"),
         ({}, object(), "param must be a JSON value, not a object"),

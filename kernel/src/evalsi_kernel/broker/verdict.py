@@ -16,7 +16,7 @@ from evalsi_kernel.broker.refusal import is_refusal
 from evalsi_kernel.broker.reply_json import FENCE, NoJson, objects_in, strict_json, without_fence
 from evalsi_kernel.broker.stated_verdict import contradicts
 from evalsi_kernel.checking.param_schema import params_schema_problems
-from evalsi_kernel.checking.problems import told
+from evalsi_kernel.checking.problems import describe_problems
 from evalsi_kernel.checking.value_schema import MAX_DEPTH, same, types_of, value_problems
 from evalsi_protocol.errors import ErrorSource, WireError, sendable
 
@@ -66,7 +66,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         VerdictError: the schema is not; the code is "judge.schema".
     """
     if problems := list(islice(params_schema_problems(dict(schema), ""), 5)):
-        message, hint = told("The schema of a question", problems)
+        message, hint = describe_problems("The schema of a question", problems)
         raise VerdictError("judge.schema", message, hint or "Fix the pack.", "pack")
 
 
@@ -216,7 +216,7 @@ def _fitting(schema: Mapping[str, Any], value: Any) -> Any:
     problems = list(islice(value_problems(dict(schema), read, ""), 5))
     if problems:
         named = [problem if problem.at else problem._replace(at="it") for problem in problems]
-        message, _ = told("The judge's reply does not fit", named)
+        message, _ = describe_problems("The judge's reply does not fit", named)
         raise VerdictError("judge.unparsable", message)
     return read
 

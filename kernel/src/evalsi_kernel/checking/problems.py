@@ -26,7 +26,7 @@ class Problem(NamedTuple):
         return {"at": self.at, "what": self.what, "hint": self.hint}
 
 
-def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
+def describe_problems(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
     """Return the message and hint of an error about all problems of a document."""
     if len(problems) == 1:
         only = problems[0]
@@ -38,9 +38,11 @@ def told(document: str, problems: Sequence[Problem]) -> tuple[str, str]:
 ErrorType = TypeVar("ErrorType", bound=EvalsiError)
 
 
-def refusal(kind: type[ErrorType], code: str, document: str, problems: Sequence[Problem], **details: Any) -> ErrorType:
+def problems_error(
+    kind: type[ErrorType], code: str, document: str, problems: Sequence[Problem], **details: Any
+) -> ErrorType:
     """Return an error about all problems of a document; `details["problems"]` lists them."""
-    message, hint = told(document, problems)
+    message, hint = describe_problems(document, problems)
     return kind(message, hint, code=code, problems=[problem.to_dict() for problem in problems], **details)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evalsi_kernel.checking.problems import Problem, inside, told
+from evalsi_kernel.checking.problems import Problem, describe_problems, inside
 from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.checking.toml_text import parse_toml
 from evalsi_kernel.checking.value_schema import shown
@@ -91,7 +91,7 @@ def check_table(
         problems = _problems(model, cause, "")
     problems += more(tables)
     if checked is None or problems:
-        message, hint = told(str(path), problems)
+        message, hint = describe_problems(str(path), problems)
         raise error(message, hint, problems)
     return checked
 

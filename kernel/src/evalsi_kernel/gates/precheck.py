@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalsi_kernel.checking.problems import Problem, refusal
+from evalsi_kernel.checking.problems import Problem, problems_error
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
@@ -96,7 +96,7 @@ def plan_gates(
         if gate.metric in ranges:
             planning.check_bounds(gate, index, ranges[gate.metric])
     if planning.problems:
-        raise refusal(ConfigError, "config.gate", "gates", planning.problems)
+        raise problems_error(ConfigError, "config.gate", "gates", planning.problems)
     return GatePlan(tuple(gates), tuple(conditions), planning.baselines, ranges, tuple(planning.warnings), evaluators)
 
 

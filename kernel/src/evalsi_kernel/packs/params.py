@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from evalsi_kernel.checking.problems import Problem, refusal
+from evalsi_kernel.checking.problems import Problem, problems_error
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.checking.value_schema import shown, types_of, value_problems
 from evalsi_kernel.errors import ConfigError, UsageError
@@ -29,7 +29,7 @@ def check_params(evaluator_name: str, schema: Mapping[str, Any], given: Mapping[
     """
     problems = list(_problems(evaluator_name, schema, given))
     if problems:
-        raise refusal(ConfigError, "config.param", evaluator_name, problems, evaluator=evaluator_name)
+        raise problems_error(ConfigError, "config.param", evaluator_name, problems, evaluator=evaluator_name)
     defaults = {
         # A copy for each caller, because the schema belongs to the catalog.
         name: _copy(param["default"])
@@ -74,7 +74,7 @@ def parse_param_assignments(assignments: Iterable[str]) -> dict[str, dict[str, A
         else:
             params.setdefault(evaluator, {})[param] = parse_param_text(text)
     if problems:
-        raise refusal(UsageError, "config.param", "--param", problems)
+        raise problems_error(UsageError, "config.param", "--param", problems)
     return params
 
 

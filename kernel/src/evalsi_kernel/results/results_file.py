@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgpack
 
+from evalsi_kernel.files.atomic_file import as_output_error, atomic_file
 from evalsi_kernel.files.line_spool import LineSpool
-from evalsi_kernel.files.whole_file import told_of, whole_file
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.records.chunks import Chunk, Outcome
 
@@ -47,7 +47,7 @@ class ResultsSpool:
         self._replies = replies
         self._writers: dict[int, _ResultWriter] = {}
         self._late: dict[str, dict[str, str]] = {}
-        with told_of(self._folder):
+        with as_output_error(self._folder):
             self._results = LineSpool(folder)
             self._records = LineSpool(folder)
 
@@ -63,13 +63,13 @@ class ResultsSpool:
                 column[index] = column[index] and f'{column[index][:-1]},"duration_ms":{ms!r}}}'
         lines = [line for of_record in zip(*columns, strict=True) for line in of_record if line]
         records = [_encode(record) for record in msgpack.unpackb(chunk.packed_array)]
-        with told_of(self._folder):
+        with as_output_error(self._folder):
             self._results.append(lines)
             self._records.append(records)
 
     def add_whole(self, instance: Instance, outcome: Outcome) -> None:
         """Append the result of a dataset-scope evaluator, whose record id is empty; raises as `add` does."""
-        with told_of(self._folder):
+        with as_output_error(self._folder):
             self._results.append(self._writer(instance).lines([""], [outcome]))
 
     def qualify(self, scores: Mapping[int, Iterable[str]]) -> None:
@@ -116,7 +116,7 @@ class ResultsSpool:
         Raises:
             OutputError: it cannot be written; whatever stood at `path` still does.
         """
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             self._put_together(file, {"manifest": manifest, "summaries": list(summaries), **more})
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class ResultsSpool:
         return writer
 
     def _parsed(self, spool: LineSpool) -> Iterator[dict[str, Any]]:
-        with told_of(self._folder):
+        with as_output_error(self._folder):
             for line in spool:
                 yield json.loads(line)
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgpack
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.files.whole_file import told_of
+from evalsi_kernel.files.atomic_file import as_output_error
 
 MAGIC = b"evalsi-run-1\n"
 HINT = "Free some space, or run elsewhere."
@@ -55,7 +55,7 @@ class EventLog:
         self._path = path
         self.dropped_bytes = 0
         self.damaged: list[tuple[int, int]] = []
-        with told_of(path, HINT):
+        with as_output_error(path, HINT):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             before = os.fstat(self._file)
             self._end, self.written_at = before.st_size, before.st_mtime
@@ -97,7 +97,7 @@ class EventLog:
         checked = _HEAD.pack(0, 0, kind, failed, item)[_CHECKED_FROM:] + packed
         frame = struct.pack(">II", len(packed), zlib.crc32(checked)) + checked
         at = self._end
-        with told_of(self._path, HINT):
+        with as_output_error(self._path, HINT):
             written = os.pwrite(self._file, frame, at)
             while written < len(frame):
                 written += os.pwrite(self._file, frame[written:], at + written)
@@ -114,7 +114,7 @@ class EventLog:
 
     def sync(self) -> None:
         """Have the disk hold what the system holds; raises `OutputError`."""
-        with told_of(self._path, HINT):
+        with as_output_error(self._path, HINT):
             os.fdatasync(self._file)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.files.whole_file import told_of
+from evalsi_kernel.files.atomic_file import as_output_error
 from evalsi_kernel.runs.progress import Progress
 from evalsi_kernel.runs.run_folder import RunFolder
 
@@ -121,7 +121,7 @@ class History:
         }
         path = self._summary
         unfinished = path.with_suffix(".tmp")  # One process alone writes here.
-        with told_of(path, "Free some space."):
+        with as_output_error(path, "Free some space."):
             descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(json.dumps(summary, ensure_ascii=False, indent=1))

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgpack
 
-from evalsi_kernel.files.whole_file import told_of
+from evalsi_kernel.files.atomic_file import as_output_error
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_protocol.errors import WireError
@@ -46,7 +46,7 @@ class RecordStore:
         self._offsets = array("Q", [0])
         # It lives as long as the run: a `with` cannot close it.
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 20)  # noqa: SIM115
-        with told_of(folder, "Free some space."):
+        with as_output_error(folder, "Free some space."):
             for chunk in intake.chunks():
                 self._add(chunk)
                 digest.update(chunk.packed_array)

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.files.whole_file import told_of
+from evalsi_kernel.files.atomic_file import as_output_error
 
 RUNS = Path(".evalsi") / "runs"
 _ID = re.compile(r"(.+)-([1-9]\d*)")
@@ -70,7 +70,7 @@ class RunFolder:
 
     def lock(self) -> None:
         """Keep other processes out until this one ends or unlocks; raises `ConfigError` where one is in."""
-        with told_of(self.path, "Run where you may write."):
+        with as_output_error(self.path, "Run where you may write."):
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 self._take(descriptor)
@@ -119,7 +119,7 @@ def latest_run(runs: Path, name: str) -> RunFolder | None:
 
 def new_run(runs: Path, name: str) -> RunFolder:
     """Make the folder of a new run; raises `OutputError`."""
-    with told_of(runs, "Run where you may write, or name a folder with --runs."):
+    with as_output_error(runs, "Run where you may write, or name a folder with --runs."):
         runs.mkdir(parents=True, exist_ok=True)
         ignore = runs.parent / ".gitignore"
         if runs.parent.name == RUNS.parent.name and not ignore.exists():

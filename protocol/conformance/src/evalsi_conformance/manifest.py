@@ -80,7 +80,7 @@ def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, lis
             Problem(MANIFEST, f"cannot be read: {error.strerror}", "Write one, or name the folder of a pack.")
         ]
     except (ValueError, RecursionError) as error:
-        return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Correct that place.")]
+        return _manifest({}), [Problem(MANIFEST, f"is not TOML: {error}", "Fix the syntax there.")]
     return _manifest(tables), [*_problems(tables, builtin), *_version_problems(tables, folder)]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.files.whole_file import whole_file
+from evalsi_kernel.files.atomic_file import atomic_file
 
 from .record import SCHEMA_VERSION
 
@@ -24,7 +24,7 @@ def write_calibration(path: Path, record: Mapping[str, Any]) -> None:
     Raises:
         OutputError: it cannot be written; whatever stood at `path` still does.
     """
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1).encode() + b"\n")
 
 

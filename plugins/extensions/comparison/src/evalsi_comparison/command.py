@@ -13,8 +13,8 @@ from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
 from evalsi_kernel.extensions.asking import interval_method
 from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.output_check import check_output
-from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.runs.run_folder import RUNS, all_runs
 
 from .comparison import Comparison, Wanted, compare, compare_any
@@ -72,7 +72,7 @@ class Compare:
         found = compare(wanted)
         # A reader of standard output may leave early, and the file is there all the same.
         if options.output is not None and form is not None:
-            with whole_file(options.output) as file:
+            with atomic_file(options.output) as file:
                 file.write(f"{self._report(found, form).rstrip()}\n".encode())
         print(self._report(found, options.format))
         return REGRESSED if found.failed else OK

@@ -36,9 +36,9 @@ def headline(found: Comparison) -> str:
             more = f" and {len(told) - MAX_CLAUSES} more" if len(told) > MAX_CLAUSES else ""
             clauses.append(f"{direction.capitalize()}: {', '.join(names)}{more}")
     if not clauses:
-        told_of = any(one.p_holm is not None for one in tested)
-        if told_of or not unlike:
-            clauses.append("No significant difference" if told_of else "Too little to compare")
+        as_output_error = any(one.p_holm is not None for one in tested)
+        if as_output_error or not unlike:
+            clauses.append("No significant difference" if as_output_error else "Too little to compare")
         return f"{'. '.join([*clauses, *_incomparable(unlike)])}."
     same = sum(one.p_holm is not None for one in by_direction.get("same", ()))
     if same:

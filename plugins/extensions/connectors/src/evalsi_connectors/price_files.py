@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsi_kernel.broker.prices import Price, PriceFile
-from evalsi_kernel.checking.problems import Problem, told
+from evalsi_kernel.checking.problems import Problem, describe_problems
 from evalsi_kernel.checking.suggestions import choose
 from evalsi_kernel.checking.value_schema import shown
 from evalsi_kernel.errors import ConfigError
@@ -47,10 +47,10 @@ def read_prices(path: Path) -> PriceFile:
         line = cause.object.count(b"\n", 0, cause.start) + 1
         raise ConfigError(f"The prices {path} are not UTF-8 (line {line}).", "Save the file as UTF-8.") from cause
     except (tomllib.TOMLDecodeError, RecursionError) as cause:
-        raise ConfigError(f"The prices {path} are not TOML: {cause}.", "Correct that place.") from cause
+        raise ConfigError(f"The prices {path} are not TOML: {cause}.", "Fix the syntax there.") from cause
     problems = list(_problems(tables, text.splitlines()))
     if problems:
-        raise ConfigError(*told(f"The prices {path}", problems))
+        raise ConfigError(*describe_problems(f"The prices {path}", problems))
     version = tables.get("version") or f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}"
     as_of = tables.get("as_of")
     prices = {name: _price(table) for name, table in tables["models"].items()}
@@ -72,7 +72,7 @@ def _problems(tables: Mapping[str, Any], lines: list[str]) -> Iterator[Problem]:
     for key, value in tables.items():
         at = f"line {_line(lines, key)}: {key}"
         if key not in _KEYS:
-            yield Problem(at, "is not a key there", choose(key, _KEYS))
+            yield Problem(at, "is not a known key", choose(key, _KEYS))
         elif key == "version" and not (isinstance(value, str) and value.strip()):
             yield Problem(at, f"must be text, not {shown(value)}", 'Write it such as version = "2026-11".')
         elif key == "as_of" and not _is_day(value):
@@ -123,7 +123,7 @@ def _part_problems(table: Mapping[str, Any], at: str, also: str, lines: list[str
     for part, value in table.items():
         at_part = f"line {_line(lines, part, line)}: {at}.{part}"
         if part not in (*_PARTS, also):
-            yield Problem(at_part, "is not a key there", choose(part, (*_PARTS, also)))
+            yield Problem(at_part, "is not a known key", choose(part, (*_PARTS, also)))
         elif part != also and not _is_price(value):
             yield Problem(at_part, f"must be USD per million tokens, zero or more, not {shown(value)}")
     for part in _NEEDED:

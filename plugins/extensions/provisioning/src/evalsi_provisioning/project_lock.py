@@ -15,9 +15,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalsi_kernel.errors import ConfigError, PackError
+from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.file_lock import LockTimeout, exclusive_lock
 from evalsi_kernel.files.paths import PROJECT_PACKS
-from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.packs.refs import PACK_NAME, VERSION
 
 from . import PROJECT_LOCK
@@ -170,7 +170,7 @@ def changing(project: Path) -> Iterator[ProjectLock]:
 
 def _write(path: Path, tables: Mapping[str, Any]) -> None:
     ordered = {**tables, "packs": dict(sorted(tables["packs"].items()))}
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(json.dumps(ordered, indent=2, ensure_ascii=False).encode() + b"\n")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalsi_kernel.errors import UsageError
+from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.output_check import check_output
-from evalsi_kernel.files.whole_file import whole_file
 
 FORMATS = ("html", "md", "json", "junit")
 _ENDS = {
@@ -57,7 +57,7 @@ def write_whole(path: Path, text: str) -> int:
         OutputError: it cannot be written; whatever stood at `path` still does.
     """
     data = text.encode("utf-8", "replace")
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(data)
     return len(data)
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.extensions.asking import condition_language
 from evalsi_kernel.extensions.installed import default_extensions
+from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.output_check import check_output
-from evalsi_kernel.files.whole_file import whole_file
 from evalsi_kernel.records.mapping import FIELDS
 from evalsi_kernel.results.grid import printable
 
@@ -55,7 +55,7 @@ class Promote:
         found = promotion(Results(options.results, Redaction()), condition, includes_outputs=options.include_outputs)
         merged = merge(path, found.rows, found.source)
         if merged.added:
-            with whole_file(path) as file:
+            with atomic_file(path) as file:
                 file.write(merged.content)
         if merged.others and not options.quiet:
             note = (

@@ -72,7 +72,7 @@ def _unreadable(error: yaml.MarkedYAMLError, text: str, name: str) -> ConfigErro
         return ConfigError(
             f"{name}, line {line}: a second document begins.", "Keep one in a file.", code="config.yaml_text"
         )
-    return ConfigError(f"{name}, line {line}: {problem}.", "Correct that place.", code="config.yaml_text")
+    return ConfigError(f"{name}, line {line}: {problem}.", "Fix the syntax there.", code="config.yaml_text")
 
 
 def _refuse_references(text: str, name: str) -> None:

@@ -14,7 +14,7 @@ from evalsi_kernel.files.output_check import check_output
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that is put at `path` when the block ends without an exception; links are followed.
 
     Raises:
@@ -26,7 +26,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     # folder such as a run's.
     unfinished = path.with_name(f".evalsi-{secrets.token_hex(8)}.tmp")
     try:
-        with told_of(path):
+        with as_output_error(path):
             mode = 0o666 if path.parent.stat().st_mode & 0o077 else 0o600
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             with open(os.open(unfinished, flags, mode), "wb") as file:
@@ -39,7 +39,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def told_of(path: Path, hint: str = "Free some space, or write elsewhere.") -> Iterator[None]:
+def as_output_error(path: Path, hint: str = "Free some space, or write elsewhere.") -> Iterator[None]:
     """Raise errors of the system about a file as `OutputError`."""
     try:
         yield
