@@ -10,6 +10,7 @@ MEANT: dict[str, str] = {
     "extensions/installed.py -> extensions.discovery": "imports importlib.metadata and pydantic",
     "extensions/installed.py -> extensions.loading": "pluggy, which only an extension in use needs",
     "evaluation/evaluation.py -> evaluation.scoring_run": "the event loop loads while the packs start up",
+    "evaluation/evaluation.py -> evaluation.first_pass": "what reads records loads while the packs start up",
     "planning/launching.py -> extensions.asking": "only a third party's pack or one of no Python needs any",
     "planning/launching.py -> extensions.installed": "only a third party's pack or one of no Python needs any",
     "planning/planning.py -> supervision.pack_description": "the event loop; only a user's own file needs it so soon",
