@@ -82,10 +82,10 @@ def test_a_filter_leaves_what_fits_it(words: list[str], there: str, not_there: s
 
 def test_filters_that_leave_nothing_print_nothing_and_say_so() -> None:
     done = evalsi("catalog", "--needs", "metadata.no-such-key")
-    assert (done.code, done.out, done.err) == (0, "", "no evaluator is like that\n")
+    assert (done.code, done.out, done.err) == (0, "", "no evaluator matches\n")
     assert packs_of("--needs", "metadata.no-such-key") == {}
     near = evalsi("catalog", "--needs", "usage.latency")
-    assert (near.code, near.err) == (0, 'no evaluator is like that. Did you mean "usage.latency_ms"?\n')
+    assert (near.code, near.err) == (0, 'no evaluator matches. Did you mean "usage.latency_ms"?\n')
     assert evalsi("catalog", "--judge", "--no-judge").code == 2
 
 
@@ -96,7 +96,7 @@ def test_filters_that_leave_nothing_print_nothing_and_say_so() -> None:
 def test_a_field_that_no_record_has_is_refused_with_those_there_are(form: str, field: str, told: str) -> None:
     done = evalsi("catalog", "--needs", "output", "--needs", field, "--format", form)
     assert (done.code, done.out) == (2, "")
-    assert f"--needs {field} is no field that an evaluator could need." in done.err
+    assert f"--needs {field} is not a field that evaluators can need." in done.err
     assert told in done.err
 
 

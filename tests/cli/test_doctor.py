@@ -55,7 +55,7 @@ def test_a_broken_manifest_says_what_to_do_apart_from_what_is_wrong(tmp_path: Pa
 def test_what_is_required_and_not_installed_is_a_problem_that_says_what_else_to_do(capability: str) -> None:
     done = evalsi("doctor", "core", "--require", capability)
     assert done.code == 1
-    assert done.out.splitlines()[-1].startswith(f"problem  {capability}: no installed extension brings it. ")
+    assert done.out.splitlines()[-1].startswith(f"problem  {capability}: no installed extension provides it. ")
     found = told(evalsi("doctor", "core", "--require", capability, "--format", "json"))
     assert (found["required"], found["ready"]) == (capability, False)
 
@@ -71,7 +71,7 @@ def test_what_is_required_is_there_once_an_extension_brings_its_command(
     monkeypatch.setenv("EVALSI_CACHE_DIR", own_cache(tmp_path / "cache"))
     done = evalsi("doctor", "core", "--require", "server")
     assert done.code == 0, done.out
-    assert "ok       server: an installed extension brings evalsi serve" in done.out
+    assert "ok       server: an installed extension provides evalsi serve" in done.out
 
 
 def test_the_sdk_is_what_is_required_unless_more_is_named() -> None:

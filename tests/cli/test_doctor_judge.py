@@ -34,7 +34,7 @@ def test_a_judge_that_is_not_taken_in_is_fine() -> None:
     with Provider(fixed('{"reason": "It is wrong.", "score": 1}')) as provider:
         done = evalsi("doctor", "judge", *flags(provider))
     assert done.code == 0
-    assert "planted verdicts, judge: 0 of 43 wrong answers got more than the worst grade" in done.out
+    assert "planted verdicts, judge: 0 of 43 wrong answers got more than the lowest grade" in done.out
 
 
 def test_a_judge_that_obeys_the_candidates_is_a_problem() -> None:
@@ -53,4 +53,4 @@ def test_a_judge_that_cannot_be_reached_says_why() -> None:
         words = flags(provider)
     done = evalsi("doctor", "judge", *words)
     assert done.code == 1
-    assert "43 got none: " in done.out
+    assert "43 got no grade: " in done.out

@@ -85,7 +85,7 @@ def test_help_lists_the_commands_of_extensions_with_their_lines(site: Site) -> N
     done = evalsi("--help")
     assert done.code == 0, done.err
     assert re.search(r"dredge +clean the bottom of the lake", done.out)
-    assert "eval        score outputs that exist" in done.out
+    assert "eval        score existing outputs" in done.out
 
 
 def test_help_imports_no_extension(site: Site) -> None:

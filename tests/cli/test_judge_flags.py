@@ -126,8 +126,8 @@ def test_g4_a_budget_that_is_used_up_leaves_the_evaluation_incomplete_and_tells_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge-base-url", "http://localhost:1/v1"], "--judge-base-url describes a model that is not named"),
-        (["--judge-model", "m", "--judge-max-tokens", "0"], "--judge-max-tokens is 0; it must be more than 0"),
+        (["--judge-base-url", "http://localhost:1/v1"], "--judge-base-url needs a model, and none is given"),
+        (["--judge-model", "m", "--judge-max-tokens", "0"], "--judge-max-tokens is 0; it must be greater than 0"),
         (["--judge-model", "m", "--judge-budget-usd", "nan"], "--judge-budget-usd is nan"),
         (["--dry-run"], "--dry-run applies to model calls, and no model is given"),
         (["--judge-budget-usd", "1"], "--judge-budget-usd applies to model calls, and no model is given"),

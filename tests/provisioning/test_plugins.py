@@ -51,7 +51,7 @@ def test_a_pack_is_missing_then_built_and_then_ready(envs: Path) -> None:
 
 def test_a_pack_says_of_itself_what_its_manifest_says(envs: Path) -> None:
     done = evalsi("plugins", "doctor", "core")
-    assert (done.code, done.out) == (0, "ok       core: starts, and says of its 12 evaluators what plugin.toml says\n")
+    assert (done.code, done.out) == (0, "ok       core: starts, and its 12 evaluators agree with plugin.toml\n")
 
 
 def test_a_pack_that_there_is_not_is_told_with_the_nearest(envs: Path) -> None:

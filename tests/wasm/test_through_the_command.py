@@ -96,7 +96,7 @@ def test_the_doctor_starts_it_and_no_environment_is_wanted() -> None:
     assert "pack acme/kind: runs as wasm, which needs no environment" in evalsi("doctor").out
     done = evalsi("doctor", "acme/words")
     assert done.code == 0, done.out
-    assert "starts, and says of its 3 evaluators what plugin.toml says" in done.out
+    assert "starts, and its 3 evaluators agree with plugin.toml" in done.out
     assert "acme/words: runs as wasm, which needs no environment" in evalsi("plugins", "sync", "acme/words").out
 
 

@@ -1,7 +1,7 @@
-"""The evalsi command.
+"""The `evalsi` command.
 
-Before anything else is loaded it sets how seldom Python looks for garbage: loading makes thousands of objects that
-stay, and the search among them costs a tenth of a short command.
+Importing it raises the garbage collector's threshold first: imports create thousands of permanent objects, and
+collections among them would take 10% of the time of a short command.
 """
 
 import gc

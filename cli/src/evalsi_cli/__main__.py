@@ -1,4 +1,4 @@
-"""`python -m evalsi_cli`: the command where only its distribution is installed."""
+"""`python -m evalsi_cli`: run the command without the `evalsi` script."""
 
 from evalsi_cli.entry import run_and_exit
 

@@ -1,7 +1,4 @@
-"""What to do about a name that means nothing here, because it is of a pack that the project has added elsewhere.
-
-It must not know how a project remembers its packs.
-"""
+"""Hints for unknown names that belong to a pack of the project which is not installed on this machine."""
 
 from __future__ import annotations
 
@@ -11,19 +8,18 @@ from evalsi_kernel.extensions.installed import default_extensions
 
 
 def hint_of_unknown(error: EvalsiError) -> str:
-    """The hint of an unknown evaluator or pack: to fetch the pack where the project names it, else the error's own."""
+    """Return the hint for an unknown evaluator or pack: to install the pack if the lock names it, else the error's."""
     name = str(error.details.get("name", ""))
     try:
         absent = environment_builder(default_extensions()).absent()
     except EvalsiError:
-        # Without an extension that adds packs none was added; a lock that cannot be read is not what was asked about.
+        # No extension can add packs, or the lock cannot be read. Neither is what the user asked about.
         return error.hint
     for pack, evaluators in absent.items():
         publisher, _, _ = pack.rpartition("/")
         of_it = {pack, *evaluators, *(f"{publisher}/{one}" for one in evaluators)}
         if name in of_it or name.startswith(f"{pack}/"):
             return (
-                f"evalsi.lock names the pack {pack}, whose files are not here: "
-                "run `evalsi plugins add --locked`, which fetches what it names."
+                f"The pack {pack} is in evalsi.lock but not installed: run `evalsi plugins add --locked` to install it."
             )
     return error.hint

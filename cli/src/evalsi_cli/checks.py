@@ -1,7 +1,4 @@
-"""What `evalsi doctor` finds: a check and how it went, as lines for a person and as JSON for a script.
-
-It must not know what is checked.
-"""
+"""The checks of `evalsi doctor` and their results, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from evalsi_cli.terminal import broken_at, columns, paint
 from evalsi_kernel.errors import EvalsiError
 
 Status = Literal["ok", "error", "declared", "enforced"]
-# A person is told of a problem; scripts know it as an error.
+# The JSON status "error" is shown as "problem" in text.
 _WORDS: Final = {"error": "problem"}
 
 
@@ -21,10 +18,10 @@ class Check(NamedTuple):
     """One check.
 
     Args:
-        status: how it went; what packs are told is "enforced" only where something on this host holds them to it.
-        name: of what was looked at.
+        status: result of the check. A limit of packs is "enforced" only if this host enforces it, else "declared".
+        name: name of the check.
         detail: what was found.
-        remedy: what to do about it; "" where nothing need be done, or the detail says it.
+        remedy: what to do about it; "" if nothing, or if the detail says it.
     """
 
     status: Status
@@ -34,7 +31,7 @@ class Check(NamedTuple):
 
 
 def check(name: str, look: Callable[[], str]) -> Check:
-    """What looking at something brings; an error of it is a problem that is found, with its hint as the remedy."""
+    """Run a check. An exception becomes a check with the status "error", with its hint as the remedy."""
     try:
         return Check("ok", name, look())
     except EvalsiError as error:
@@ -44,17 +41,17 @@ def check(name: str, look: Callable[[], str]) -> Check:
 
 
 def are_well(checks: Sequence[Check]) -> bool:
-    """Whether none of them is a problem."""
+    """Return whether no check failed."""
     return all(one.status != "error" for one in checks)
 
 
 def as_dict(checks: Sequence[Check], required: str) -> dict[str, Any]:
-    """For a script: what was required, whether it is there, and each check."""
+    """Return the checks for JSON: what was required, whether it is available, and each check."""
     return {"required": required, "ready": are_well(checks), "checks": [one._asdict() for one in checks]}
 
 
 def print_lines(checks: Sequence[Check]) -> None:
-    """For a person: a line a check."""
+    """Print one line for each check."""
     width = columns(sys.stdout)
     for one in checks:
         word = _WORDS.get(one.status, one.status)

@@ -1,7 +1,4 @@
-"""What a shell can complete beyond flags: the evaluators of the catalog.
-
-Called only while a shell completes; it must never print or fail.
-"""
+"""Shell completion of evaluator names. It must never print or fail."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import Any
 
 
 def complete_evaluators(prefix: str, **context: Any) -> list[str]:
-    """The evaluators that continue a comma-separated list."""
+    """Return completions of a comma-separated list of evaluators."""
     from evalsi_kernel.packs.catalog import default_catalog
 
     before, comma, _ = prefix.rpartition(",")

@@ -1,4 +1,4 @@
-"""The entry point of the installed command: Ctrl-C ends it quietly while its modules are still being imported."""
+"""Entry point of the installed command. Ctrl-C during imports ends it without a traceback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from typing import NoReturn
 
 if _is_interruptible := signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # The system's own handling: the process ends at once, without a traceback of whatever was being imported.
+    # The default action of the system ends the process at once, without a Python traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

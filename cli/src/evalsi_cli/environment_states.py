@@ -1,6 +1,6 @@
-"""Whether the environments of many packs are there, by looking at files; a lock is read again once it has changed.
+"""Look up the state of many packs' environments from files, with cached digests of their locks.
 
-It must not know how one is built; nothing is run from what is said here.
+For display only; nothing is run based on it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _FORMAT = 1
 
 
 class Placed(Protocol):
-    """A pack as far as it is looked at here."""
+    """The parts of a pack used here."""
 
     @property
     def folder(self) -> str | Path:
-        """Where it lies."""
+        """Folder of the pack."""
 
     @property
     def runtime(self) -> str:
-        """What runs it."""
+        """Runtime of the pack."""
 
 
 def environment_states(packs: Sequence[Placed]) -> list[EnvironmentState]:
-    """The state of each pack's environment, in the order of the packs."""
+    """Return the state of each pack's environment, in the order of the packs."""
     envs = cache_dir() / "envs"
     digests = _lock_digests([pack for pack in packs if pack.runtime == PYTHON])
     keys = {digest: environment_key(digest) for digest in set(digests.values()) if digest is not None}
@@ -60,14 +60,14 @@ def _state(digest: str, key: str, folder: Path) -> EnvironmentState:
 
 
 def _lock_digests(packs: Sequence[Placed]) -> dict[str | Path, str | None]:
-    """The digest of each pack's lock; None where there is none that can be read."""
+    """Return the digest of each pack's lock; None if it cannot be read."""
     locks = [os.path.join(pack.folder, "uv.lock") for pack in packs]
     key = [_FORMAT, [_looks(lock) for lock in locks]]
     path = cache_path(cache_dir(), "lock-digests", "\n".join(locks))
     digests = read_cached(path, key)
     if digests is None:
         digests = [_digest(lock) for lock in locks]
-        # That it cannot be kept costs time only.
+        # A failed write of the cache is harmless.
         write_cached(path, key, digests)
     return {pack.folder: digest for pack, digest in zip(packs, digests, strict=True)}
 

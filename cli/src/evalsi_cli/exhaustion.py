@@ -1,4 +1,4 @@
-"""Errors that mean that the system has no more of something: open files, processes, memory, disk space."""
+"""Hints for errors caused by exhausted resources: open files, processes, memory, disk space."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import errno
 import os
 
 _HINTS = {
-    errno.EMFILE: ("Too many files are open in this process.", "Raise the limit, such as with `ulimit -n 1024`."),
-    errno.ENFILE: ("Too many files are open on this machine.", "Close other programs, or raise fs.file-max."),
-    errno.ENOSPC: ("No space is left on the device.", "Free some space, and run the same command again."),
-    errno.EDQUOT: ("The disk quota is used up.", "Free some space, and run the same command again."),
-    errno.ENOMEM: ("There is not enough memory.", "Free some, or score fewer records at once (--limit)."),
+    errno.EMFILE: ("Too many open files in this process.", "Raise the limit, for example with `ulimit -n 1024`."),
+    errno.ENFILE: ("Too many open files on this machine.", "Close other programs, or raise fs.file-max."),
+    errno.ENOSPC: ("No space left on device.", "Free some space, and run the same command again."),
+    errno.EDQUOT: ("Disk quota exceeded.", "Free some space, and run the same command again."),
+    errno.ENOMEM: ("Out of memory.", "Free some memory, or score fewer records at once (--limit)."),
     errno.EAGAIN: (
-        "The system starts no more processes or threads.",
-        "Close other programs, or raise the limit, such as with `ulimit -u`.",
+        "The limit of processes or threads is reached.",
+        "Close other programs, or raise the limit, for example with `ulimit -u`.",
     ),
 }
 
 
 def exhaustion(error: BaseException) -> tuple[str, str] | None:
-    """Return what ran out and a hint, if an error was caused by that.
+    """Return a message and a hint if an error was caused by an exhausted resource, else None.
 
     Args:
-        error: with its causes, contexts and, if it is a group, its parts.
+        error: the error. Its causes, contexts and, for a group, its members are searched.
     """
     pending, seen = [error], set[int]()
     while pending:
@@ -43,5 +43,5 @@ def exhaustion(error: BaseException) -> tuple[str, str] | None:
 
 
 def _is_nonblocking(error: OSError) -> bool:
-    # A stream in non-blocking mode has the same number as a fork that is refused, but a text of its own.
+    # A stream in non-blocking mode raises the same errno as a failed fork, but with a different text.
     return error.errno == errno.EAGAIN and error.strerror != os.strerror(errno.EAGAIN)

@@ -1,7 +1,4 @@
-"""The commands that extensions bring: their names from the index, their code when one is used.
-
-It must not know what a command does.
-"""
+"""Commands of extensions: listed from the index, imported when used."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def extension_commands() -> dict[str, str]:
-    """Name → the line that `--help` shows; nothing is imported."""
+    """Return name → line of `--help`, without importing extensions."""
     commands: dict[str, str] = {}
     for info in default_extensions().infos:
         provided = info.provides.get("commands")
@@ -25,7 +22,7 @@ def extension_commands() -> dict[str, str]:
 
 
 def load_command(name: str) -> Command:
-    """The command of an extension; raises `ConfigError` where it cannot be imported."""
-    from evalsi_cli.toolkit import Toolkit  # What plans and models need, which a list of names does not.
+    """Import the command of an extension. Raise `ConfigError` if it cannot be imported."""
+    from evalsi_cli.toolkit import Toolkit  # Imported late: a list of names does not need it.
 
     return command(name, Toolkit(), default_extensions())

@@ -1,4 +1,4 @@
-"""Turns every error of a command into a sentence on stderr and an exit code."""
+"""Print the errors of a command to stderr and map them to exit codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OK, ERROR, USAGE, GATE_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
-    """Run a command; what it raises for a person to act on is printed, and becomes its exit code."""
+    """Run a command. Print its exception, if any, and return the exit code."""
     try:
         return run()
     except EvalsiError as error:
@@ -29,26 +29,26 @@ def exit_code_of(run: Callable[[], int]) -> int:
         raise
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from error  # Python 3.11 wraps one that comes while a class is being made.
+            raise KeyboardInterrupt from error  # Python 3.11 wraps a KeyboardInterrupt during class creation.
         if (known := exhaustion(error)) is not None:
             return tell(EvalsiError(*known))
         if os.environ.get("EVALSI_DEBUG"):
             raise
         fault = EvalsiError(
-            f"evalsi itself failed: {type(error).__name__}: {error}.",
-            "This is a fault of evalsi. Run it again with EVALSI_DEBUG=1 and report what it prints.",
+            f"Internal error of evalsi: {type(error).__name__}: {error}.",
+            "Run it again with EVALSI_DEBUG=1, and report the traceback.",
         )
         return tell(fault)
 
 
 def tell(error: EvalsiError) -> int:
-    """Print an error; returns the exit code that it stands for."""
+    """Print an error. Return its exit code."""
     print(f"{paint('error:', 'red', sys.stderr)} {quoted(error.message)}", file=sys.stderr)
     hint = error.hint
     if (known := exhaustion(error)) is not None:
         hint = known[1]
     elif error.code in ("config.unknown_evaluator", "config.unknown_pack"):
-        from evalsi_cli.absent_packs import hint_of_unknown  # The index of extensions, which only this error needs.
+        from evalsi_cli.absent_packs import hint_of_unknown  # Imported late: only these errors need it.
 
         hint = hint_of_unknown(error)
     if hint:
@@ -57,7 +57,7 @@ def tell(error: EvalsiError) -> int:
 
 
 def tell_tracebacks(evaluation: Evaluation) -> None:
-    """Print one traceback of each distinct exception that an evaluator raised, of many the first few; and the log."""
+    """Print the first few distinct tracebacks of evaluators, and the path of the log if there were errors."""
     for name, traceback in evaluation.tracebacks[:_MAX_TRACEBACKS]:
         lines = "".join(f"\n  {quoted(line)}" for line in traceback.split("\n"))
         print(f"{paint('traceback', 'dim', sys.stderr)} of {quoted(name)}:{lines}", file=sys.stderr)
@@ -69,7 +69,7 @@ def tell_tracebacks(evaluation: Evaluation) -> None:
 
 
 def tell_evaluation(evaluation: Evaluation, *, quiet: bool = False) -> int:
-    """Print what was found, and the error where there is one; returns the exit code that it all stands for."""
+    """Print the findings, tracebacks and error of an evaluation. Return the exit code."""
     code = OK
     for finding in evaluation.findings:
         if finding.severity == "problem":

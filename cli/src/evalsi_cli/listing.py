@@ -1,7 +1,4 @@
-"""What a listing of evaluators says beyond their manifests: whose they are, how far to trust them, what they cost.
-
-It must not know how it is printed.
-"""
+"""Data of a listing of evaluators that is not in manifests: publisher, trust and judge calls."""
 
 from __future__ import annotations
 
@@ -25,9 +22,9 @@ class Wanted(NamedTuple):
     """Which evaluators to list.
 
     Args:
-        needs: fields; only those that need each of them.
-        judge: only those that ask a judge, or only those that ask none; None takes both.
-        words: only those that have each word in a name or a summary, of their own or of their pack.
+        needs: fields that the evaluator must need, all of them.
+        judge: True for evaluators that call a judge, False for those that do not; None for both.
+        words: words that must all occur in a name or summary of the evaluator or its pack.
     """
 
     needs: Sequence[str] = ()
@@ -36,24 +33,24 @@ class Wanted(NamedTuple):
 
     @property
     def is_all(self) -> bool:
-        """Whether every evaluator is wanted."""
+        """Whether all evaluators match."""
         return self.judge is None and not self.needs and not self.words
 
 
 def check_needs(fields: Iterable[str]) -> None:
-    """See that records have such fields; raises `UsageError`. Maps such as `metadata` may hold anything."""
+    """Raise `UsageError` if records have no such field. Maps such as `metadata` may have any key."""
     for field in fields:
         if field.partition(".")[0] not in NEEDED_FIELDS:
-            raise UsageError(f"--needs {field} is no field that an evaluator could need.", choose(field, NEEDED_FIELDS))
+            raise UsageError(f"--needs {field} is not a field that evaluators can need.", choose(field, NEEDED_FIELDS))
 
 
 def publisher_of(pack: PackInfo, trust: Trust) -> str:
-    """Who brings a pack; "" where nobody says."""
+    """Return the publisher of a pack; "" if unknown."""
     return pack.publisher or (OWN_PUBLISHER if trust != "community" else "")
 
 
 def trusts_of(packs: Iterable[PackInfo]) -> dict[Path, Trust]:
-    """Of each pack's folder: `native` came with Evals.si, `wrapped` too but the scores are another framework's."""
+    """Return folder → trust of each pack: bundled packs are `native`, or `wrapped` if they wrap another framework."""
     own = set(bundled_packs())
 
     def trust(pack: PackInfo) -> Trust:
@@ -65,7 +62,7 @@ def trusts_of(packs: Iterable[PackInfo]) -> dict[Path, Trust]:
 
 
 def judge_calls(pack: PackInfo, evaluator: EvaluatorInfo) -> int | None:
-    """The most questions to a model for one record; None where that depends on the record, or nobody says."""
+    """Return the maximum number of model calls for one record; None if it depends on the record or is unknown."""
     if NO_MODEL.isdisjoint(evaluator.asks):
         return 0
     most: int | None = pack.permissions.get("asks_per_record", {}).get(evaluator.name)
@@ -73,7 +70,7 @@ def judge_calls(pack: PackInfo, evaluator: EvaluatorInfo) -> int | None:
 
 
 def selected(pack: PackInfo, wanted: Wanted) -> tuple[EvaluatorInfo, ...]:
-    """The evaluators of a pack that are wanted."""
+    """Return the matching evaluators of a pack."""
     if wanted.is_all:
         return pack.evaluators
     of_pack = f"{pack.name} {pack.summary}".lower()

@@ -1,7 +1,4 @@
-"""`evalsi`: finds the command, loads only that one, and turns every fault into a sentence and an exit code.
-
-It must not know what a command does.
-"""
+"""The `evalsi` command line: find the command, import only that one, and run it."""
 
 from __future__ import annotations
 
@@ -19,20 +16,20 @@ from evalsi_cli.terminal import make_streams_usable
 
 CLOSED_PIPE = 141
 
-# The name, the module that holds it, and the line that --help shows.
+# Name → module and line of --help.
 COMMANDS = {
-    "eval": ("evalsi_cli.commands.eval", "score outputs that exist"),
-    "catalog": ("evalsi_cli.commands.catalog", "list evaluators, what they need and their params"),
+    "eval": ("evalsi_cli.commands.eval", "score existing outputs"),
+    "catalog": ("evalsi_cli.commands.catalog", "list evaluators, their needs and params"),
     "doctor": ("evalsi_cli.commands.doctor", "check this machine and the packs"),
     "completion": ("evalsi_cli.commands.completion", "print the shell's completion script"),
     "version": ("evalsi_cli.commands.version", "print the version"),
 }
-# What tends the tool itself is listed after what extensions bring.
+# Commands about the tool itself are listed last, after those of extensions.
 UPKEEP = ("doctor", "completion", "version")
 
 
 def run_and_exit() -> NoReturn:
-    """The installed command: run, flush, and leave without tearing down what the system takes back anyway."""
+    """Run the command, flush the streams, and exit without Python's slow teardown."""
     try:
         code = main()
     except SystemExit as exit_:
@@ -43,15 +40,15 @@ def run_and_exit() -> NoReturn:
         except BrokenPipeError:
             code = CLOSED_PIPE
         except OSError:
-            # Told before, as far as it could be.
+            # `main` already reported it, if that was possible.
             code = code or 1
-    # What is still to be ended, such as the process of a reader that was silent when Ctrl-C came.
+    # os._exit skips exit handlers, which may stop child processes such as a reader.
     atexit._run_exitfuncs()
     os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 fine, 1 an error, 2 wrong usage, 130 interrupted, 141 a closed pipe."""
+    """Run one command. Return the exit code: 0 success, 1 error, 2 wrong usage, 130 interrupted, 141 closed pipe."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     make_streams_usable()
     try:
@@ -59,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Whoever read us has enough. Python would complain again at exit, so stdout goes nowhere from here.
+        # The reader closed the pipe. Redirect stdout, because Python would report the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except OSError as error:
@@ -72,12 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     if words[:1] == ["--version"]:
-        words = ["version", *words[1:]]  # As other tools have it.
+        words = ["version", *words[1:]]
     is_completing = "_ARGCOMPLETE" in os.environ
-    # While the shell completes, what was typed so far stands there and not among the arguments.
+    # During completion the words are in COMP_LINE and not in the arguments.
     parser = build_parser(first_word(os.environ.get("COMP_LINE", "").split()[1:] if is_completing else words))
     if is_completing:
-        import argcomplete  # Only while the shell completes.
+        import argcomplete  # Imported late: only completion needs it.
 
         argcomplete.autocomplete(parser)
     options = parser.parse_args(words)
@@ -89,8 +86,8 @@ def _run(words: list[str]) -> int:
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser of all commands, or of `only` one of ours; of that one the flags are loaded too."""
-    parser = Parser(prog="evalsi", description="One tool that answers: how good is it?", epilog=EPILOG)
+    """Return the parser of all commands, or only of one built-in command. The flags of `only` are added."""
+    parser = Parser(prog="evalsi", description="Evaluate AI systems: how good is it?", epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, (summary, load) in _commands(only).items():
         command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
@@ -102,17 +99,17 @@ def build_parser(only: str | None = None) -> Parser:
 
 
 def _commands(only: str | None) -> dict[str, tuple[str, Callable[[], Any]]]:
-    """The line that --help shows for each command, and what loads it, in the order of --help."""
+    """Return name → line of --help and a function that imports the command, in the order of --help."""
     own = {name: (summary, partial(importlib.import_module, module)) for name, (module, summary) in COMMANDS.items()}
     if only is not None and only in own:
-        # Each parser is a quarter of a millisecond; the others could only be listed.
+        # Each parser takes 0.25 ms, and the others would only be listed.
         return {only: own[only]}
-    # Only who asks for all there is, or for what is not here, pays for the index of extensions.
+    # The index of extensions is needed only for help and for commands that are not built in.
     from evalsi_cli.extension_commands import extension_commands, load_command
 
     brought = {name: (summary, partial(load_command, name)) for name, summary in extension_commands().items()}
     upkeep = {name: own.pop(name) for name in UPKEEP}
-    # A name of ours stays ours.
+    # Built-in commands take precedence over extensions.
     return {**own, **brought, **own, **upkeep}
 
 

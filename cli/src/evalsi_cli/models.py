@@ -1,6 +1,6 @@
-"""The flags and variables that name a run's models and bound what they cost: `--judge-…` and `--embed-…`.
+"""Flags and environment variables for a run's models and their limits: `--judge-…` and `--embed-…`.
 
-It must not know a provider, nor read a key: keys are only named.
+API keys are never read here, only the names of their variables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ABOUT_CALLS = (
     *("judge_timeout", "judge_max_wait", "judge_max_in_flight", "judge_budget_usd", "judge_budget_tokens"),
     *("judge_prices", "judge_batch", "dry_run"),
 )
-"""Flags that mean nothing without a model."""
+"""Flags that require a model."""
 VARIABLES = {
     "judge_model": "EVALSI_JUDGE_MODEL",
     "judge_provider": "EVALSI_JUDGE_PROVIDER",
@@ -36,49 +36,49 @@ VARIABLES = {
     "embed_base_url": "EVALSI_EMBED_BASE_URL",
     "embed_api_key_env": "EVALSI_EMBED_API_KEY_ENV",
 }
-"""What stands in for a flag that is not given."""
+"""Flag → environment variable with its default."""
 
 
 def add_model_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     add = parser.add_argument_group("models").add_argument
-    add("--judge-model", metavar="MODEL", help="the model that judges; there is no default, so nothing is billed")
+    add("--judge-model", metavar="MODEL", help="judge model; there is no default, to avoid unexpected costs")
     add("--judge-provider", metavar="NAME", help=f"{PROVIDER} (default) or anthropic")
-    add("--judge-base-url", metavar="URL", help="where the provider answers, such as http://localhost:8000/v1")
-    add("--judge-api-key-env", metavar="NAME", help="the environment variable that holds the key; none for no key")
-    add("--judge-effort", metavar="LEVEL", help="how hard the judge thinks, in the provider's words")
-    add("--judge-max-tokens", type=int, metavar="N", help="the most that a reply may take (16000)")
-    add("--judge-temperature", type=float, metavar="T", help="of sampling; the provider's own by default")
-    add("--judge-timeout", type=float, metavar="S", help="how many seconds one call may take (120)")
+    add("--judge-base-url", metavar="URL", help="base URL of the provider, such as http://localhost:8000/v1")
+    add("--judge-api-key-env", metavar="NAME", help="environment variable with the API key; none for no key")
+    add("--judge-effort", metavar="LEVEL", help="reasoning effort, passed to the provider unchanged")
+    add("--judge-max-tokens", type=int, metavar="N", help="maximum tokens of a reply (16000)")
+    add("--judge-temperature", type=float, metavar="T", help="sampling temperature (the provider's default)")
+    add("--judge-timeout", type=float, metavar="S", help="timeout of one request, in seconds (120)")
     add(
         "--judge-max-wait",
         type=float,
         metavar="S",
-        help="how many seconds one call may take with all its tries and the waits that the provider asks for (300)",
+        help="timeout of one call with all retries and waits, in seconds (300)",
     )
     add(
         "--judge-max-in-flight",
         type=int,
         metavar="N",
-        help="calls at once at most, and records; fewer where asked for (256)",
+        help="maximum concurrent calls, and records in progress; lowered on rejections (256)",
     )
-    add("--judge-batch", action="store_true", help="ask in batches: half the price, and hours until they are answered")
-    add("--judge-budget-usd", type=float, metavar="USD", help="what all calls together may cost")
-    add("--judge-budget-tokens", type=int, metavar="N", help="what all calls together may take")
-    add("--judge-prices", type=Path, metavar="FILE", help="prices (TOML) that go before those that come along")
-    add("--embed-model", metavar="MODEL", help="the model that makes embeddings")
+    add("--judge-batch", action="store_true", help="use the batch API: half the price, answers may take hours")
+    add("--judge-budget-usd", type=float, metavar="USD", help="cost limit of all calls together, in US dollars")
+    add("--judge-budget-tokens", type=int, metavar="N", help="token limit of all calls together")
+    add("--judge-prices", type=Path, metavar="FILE", help="price file (TOML); overrides the built-in prices")
+    add("--embed-model", metavar="MODEL", help="embedding model")
     add("--embed-provider", metavar="NAME", help=f"{PROVIDER} (default)")
-    add("--embed-base-url", metavar="URL", help="where it answers")
-    add("--embed-api-key-env", metavar="NAME", help="the environment variable that holds the key; none for no key")
-    add("--no-cache", action="store_true", help="ask anew, and keep no reply")
-    add("--dry-run", action="store_true", help="make no call; say how many there would be, and what they could cost")
+    add("--embed-base-url", metavar="URL", help="base URL of the provider of embeddings")
+    add("--embed-api-key-env", metavar="NAME", help="environment variable with the API key; none for no key")
+    add("--no-cache", action="store_true", help="neither read replies from the cache nor add any")
+    add("--dry-run", action="store_true", help="make no calls; estimate their number and maximum cost")
 
 
 def models_of(options: argparse.Namespace) -> BrokerSettings | None:
-    """The models that flags and variables name; None where they name none.
+    """Return the models given by flags and variables; None if there are none.
 
     Raises:
-        UsageError: a judge is described and not named, or a number is out of its range.
+        UsageError: a setting is given without a model, or a number is out of range.
     """
     roles = {role: model for role in (PRIMARY, EMBED) if (model := _model(options, role)) is not None}
     for flag in (
@@ -87,7 +87,7 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
     ):
         value = getattr(options, flag)
         if value is not None and not 0 < value < float("inf"):
-            raise UsageError(f"{_flag(flag)} is {value:g}; it must be more than 0.", "Use a number above 0.")
+            raise UsageError(f"{_flag(flag)} is {value:g}; it must be greater than 0.", "Use a number above 0.")
     if options.judge_batch and PRIMARY not in roles:
         raise UsageError("--judge-batch needs a judge, and none is given.", "Name one with --judge-model.")
     if not roles:
@@ -108,11 +108,11 @@ def models_of(options: argparse.Namespace) -> BrokerSettings | None:
 
 
 def preview_text(preview: Preview) -> str:
-    """What a dry run foresees, for a person."""
+    """Return the estimate of a dry run as text."""
     calls = "1 call" if preview.calls == 1 else f"{preview.calls:,} calls"
     cost = "of unknown price" if preview.max_usd is None else f"{shown_usd(preview.max_usd)} at most"
     text = f"{calls} would be made, {preview.cached:,} answered by the cache; {preview.max_tokens:,} tokens and {cost}."
-    return f"{text}\nReplies that must be asked for again, and questions that follow from a reply, come on top."
+    return f"{text}\nRetries, and questions that depend on an earlier reply, are not included."
 
 
 def _model(options: argparse.Namespace, role: str) -> ModelSettings | None:
@@ -127,8 +127,8 @@ def _model(options: argparse.Namespace, role: str) -> ModelSettings | None:
         named = [name for name in given if getattr(options, f"{kind}_{name}", None) is not None]
         if named:
             raise UsageError(
-                f"{_flag(f'{kind}_{named[0]}')} describes a model that is not named.",
-                f"Name it with {_flag(f'{kind}_model')}; there is no default.",
+                f"{_flag(f'{kind}_{named[0]}')} needs a model, and none is given.",
+                f"Name one with {_flag(f'{kind}_model')}; there is no default.",
             )
         return None
     settings = ModelSettings(str(model), **given)
@@ -142,7 +142,7 @@ def _model(options: argparse.Namespace, role: str) -> ModelSettings | None:
 
 
 def _given(options: argparse.Namespace, kind: str, name: str) -> str | int | float | None:
-    """What the flag says, else the variable of the same name."""
+    """Return the value of a flag, else of its environment variable."""
     value: str | int | float | None = getattr(options, f"{kind}_{name}", None)
     if value is not None:
         return value
@@ -155,7 +155,7 @@ def _given(options: argparse.Namespace, kind: str, name: str) -> str | int | flo
     try:
         return int(text) if name == "max_tokens" else float(text)
     except ValueError:
-        raise UsageError(f"{variable} is {text!r}, which is no number.", "Correct it, or unset it.") from None
+        raise UsageError(f"{variable} is {text!r}, which is not a number.", "Correct it, or unset it.") from None
 
 
 def _flag(name: str) -> str:

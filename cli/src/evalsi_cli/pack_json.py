@@ -1,7 +1,4 @@
-"""How a pack and its evaluators read as JSON, and a listing of packs.
-
-It must not know which packs are listed, nor what is kept of it.
-"""
+"""Format a pack with its evaluators, and a listing of packs, as JSON."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ _STATE = '"environment": "'
 
 
 class PackJson(NamedTuple):
-    """A pack as JSON in a listing, but for whether its environment is there, which is looked up each time.
+    """The cacheable JSON of a pack, without the state of its environment.
 
     Args:
-        folder: where it lies.
-        runtime: what runs it.
-        before: what stands before that state.
-        after: what stands behind it.
+        folder: folder of the pack.
+        runtime: runtime of the pack.
+        before: JSON text before the state.
+        after: JSON text after the state.
     """
 
     folder: str
@@ -35,18 +32,18 @@ class PackJson(NamedTuple):
 
 
 def json_of(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust) -> PackJson:
-    """A pack with these of its evaluators as JSON."""
-    # No name or text of a pack can be taken for the key: the quotes within one have a backslash before them.
+    """Return a pack with some of its evaluators as JSON."""
+    # Quotes inside values are escaped, so that no value of a pack can match the key.
     text = as_json(_table(pack, evaluators, trust)).replace("\n", "\n    ")
     before, key, after = text.partition(_STATE)
     return PackJson(str(pack.folder), pack.runtime, before + key, after)
 
 
 def listing_json(packs: Iterable[PackJson], states: Iterable[EnvironmentState]) -> str:
-    """The listing of packs with the states of their environments."""
-    told = [f"{pack.before}{state}{pack.after}" for pack, state in zip(packs, states, strict=True)]
-    listed = ",\n    ".join(told)
-    return f'{{\n  "packs": [\n    {listed}\n  ]\n}}' if told else as_json({"packs": []})
+    """Return the listing of packs with the states of their environments."""
+    entries = [f"{pack.before}{state}{pack.after}" for pack, state in zip(packs, states, strict=True)]
+    listed = ",\n    ".join(entries)
+    return f'{{\n  "packs": [\n    {listed}\n  ]\n}}' if entries else as_json({"packs": []})
 
 
 def _table(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""How a pack and its evaluators read as text.
-
-It must not know which packs are listed, nor what is kept of it.
-"""
+"""Format a pack and its evaluators as text."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from evalsi_kernel.packs.pack_info import PYTHON, EvaluatorInfo, OutputInfo, Pac
 if TYPE_CHECKING:
     from evalsi_kernel.planning.environments import EnvironmentState
 
-# `json.dumps` would make an encoder for each of a thousand defaults.
+# One encoder for all defaults: `json.dumps` would create one for each.
 _AS_TEXT = json.JSONEncoder(ensure_ascii=False).encode
 _STATES: Mapping[EnvironmentState, str] = {
     "ready": "ready",
@@ -26,16 +23,16 @@ _STATES: Mapping[EnvironmentState, str] = {
 
 
 class PackText(NamedTuple):
-    """A pack as text, but for what is looked up each time: whether its environment is there, and colours.
+    """The cacheable text of a pack, without colours and the state of its environment.
 
     Args:
-        folder: where it lies.
-        runtime: what runs it.
-        name: of the pack.
-        version: of the pack.
-        whose: how far to trust it, and who brings it.
-        summary: one line for a person.
-        evaluators: their lines.
+        folder: folder of the pack.
+        runtime: runtime of the pack.
+        name: name of the pack.
+        version: version of the pack.
+        whose: trust and publisher.
+        summary: one line of description.
+        evaluators: lines of the evaluators.
     """
 
     folder: str
@@ -47,13 +44,13 @@ class PackText(NamedTuple):
     evaluators: str
 
     def header(self, environment: EnvironmentState) -> str:
-        """What stands after the pack's name, in the line over its evaluators."""
+        """Return the heading of the pack after its name."""
         state = _STATES[environment] if self.runtime == PYTHON else f"runs as {self.runtime}"
         return f" {self.version} ({self.whose}; {state}): {self.summary}"
 
 
 def text_of(pack: PackInfo, evaluators: Iterable[EvaluatorInfo], trust: Trust) -> PackText:
-    """A pack with these of its evaluators as text, in lines of any length."""
+    """Return a pack with some of its evaluators as text, without line wrapping."""
     publisher = publisher_of(pack, trust)
     whose = f"{trust}, by {publisher}" if publisher else trust
     text = "\n".join(line for one in evaluators for line in _evaluator_lines(pack, one))

@@ -1,7 +1,4 @@
-"""An argument parser that says "did you mean", and exits with 2 as argparse does.
-
-It must not know any command.
-"""
+"""An argument parser with "did you mean" hints. Exits with 2, as argparse does."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from typing import Any, NoReturn
 
 
 class _Unmeasured(argparse.RawDescriptionHelpFormatter):
-    """Checks each flag that is added. It does not look how wide the terminal is: that loads `shutil`, for 2 ms."""
+    """A formatter with a fixed width: reading the terminal's width imports `shutil`, which takes 2 ms."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=80)
 
 
 class _Measured(argparse.RawDescriptionHelpFormatter):
-    """Leaves room for the longest command, which argparse measures without its indent and puts on a line of its own."""
+    """A formatter that keeps the help of the longest command on its line: argparse ignores its indentation."""
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
@@ -27,7 +24,7 @@ class _Measured(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse without abbreviations, which would make a new flag break an old script."""
+    """An argparse parser without abbreviated flags, which could break scripts when a flag is added."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _Unmeasured)
@@ -35,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         self._words: list[str] = []
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """As argparse, but an unknown flag is met with the nearest known one."""
+        """Parse arguments as argparse does. For an unknown flag, suggest the closest known one."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self._command(getattr(options, "command", None)) or self
@@ -44,7 +41,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """As argparse; the words are kept for the message about a mistake."""
+        """Parse arguments as argparse does, and keep the words for error messages."""
         self._words = list(args or ())
         return super().parse_known_args(args, namespace)
 
@@ -57,15 +54,15 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def nearest(self, word: str) -> str:
-        """A "did you mean" for a flag."""
-        import difflib  # 10 ms that only a mistake pays.
+        """Return a "did you mean" hint for an unknown flag."""
+        import difflib  # Imported late: it takes 10 ms, and only errors need it.
 
         known = [option for action in self._actions for option in action.option_strings]
         close = difflib.get_close_matches(word.split("=", maxsplit=1)[0], known, 1)
-        return f"Did you mean {close[0]}?" if close else f"`{self.prog} --help` lists what there is."
+        return f"Did you mean {close[0]}?" if close else f"`{self.prog} --help` lists the flags."
 
     def error(self, message: str) -> NoReturn:
-        """Print the mistake without the whole usage, and exit with 2."""
+        """Print the error without the whole usage, and exit with 2."""
         import difflib
 
         if "invalid choice" in message and "'" in message:
@@ -78,12 +75,12 @@ class Parser(argparse.ArgumentParser):
             hint = f"Did you mean {close[0]!r}?" if close else f"Choose one of {', '.join(map(str, known))}."
             message = f"there is no {word!r}. {hint}"
         elif message.startswith("the following arguments are required") and (unknown := self._unknown_flag()):
-            # A misspelt flag is why a required one is missing.
+            # The required flag is missing because it is misspelled.
             message = f"there is no {unknown!r} here. {self.nearest(unknown)}"
         self.exit(2, f"error: {message}\n`{self.prog} --help` shows the usage.\n")
 
     def _unknown_flag(self) -> str | None:
-        """The first flag among the words that the parser does not know."""
+        """Return the first unknown flag among the words."""
         known = {option for action in self._actions for option in action.option_strings}
         flags = (word.split("=", maxsplit=1)[0] for word in self._words if word.startswith("--") and word != "--")
         return next((flag for flag in flags if flag not in known), None)
@@ -97,5 +94,5 @@ class Parser(argparse.ArgumentParser):
 
 
 def first_word(words: Sequence[str]) -> str | None:
-    """The command that the words begin with, as far as one is there; what a flag stands before is no command's run."""
+    """Return the command at the start of the words; None if they start with a flag or are empty."""
     return words[0] if words and not words[0].startswith("-") else None

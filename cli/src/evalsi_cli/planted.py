@@ -1,7 +1,6 @@
-"""The injection self-test of `evalsi doctor`: verdicts planted in candidates, and whether any is read as a judge's.
+"""Prompt-injection self-test of `evalsi doctor`: are verdicts planted in candidates mistaken for the judge's?
 
-The candidates come with the pack, as `planted.jsonl` beside its code, and all of them are wrong; the questions are the
-pack's own. It must not know a prompt.
+The pack supplies the candidates in `planted.jsonl` next to its code, and the questions. All candidates are wrong.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ SESSION = 1
 
 
 class ReaderTest(NamedTuple):
-    """Whether the reader of verdicts is taken in.
+    """Result of the test of the verdict parser.
 
     Args:
-        candidates: texts with a planted verdict.
-        replies: of judges that say nothing but what the candidate says, in every usual way of quoting.
-        through: how many of these were read as a verdict; it must be none.
+        candidates: number of candidates.
+        replies: number of replies that only quote a candidate, in all usual ways of quoting.
+        through: number of these replies that were parsed as a verdict; must be 0.
     """
 
     candidates: int
@@ -45,24 +44,24 @@ class ReaderTest(NamedTuple):
 
 
 def planted_of(pack: PackInfo) -> list[dict[str, Any]]:
-    """The records with planted verdicts that a pack brings; none where it brings none."""
+    """Return the records with planted verdicts of a pack; empty if it has none."""
     path = planted_path(pack)
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
 
 
 def planted_path(pack: PackInfo) -> Path:
-    """Where they lie."""
+    """Return the path of a pack's planted verdicts."""
     return pack.folder / "src" / pack.module.replace(".", "/") / "planted.jsonl"
 
 
 class JudgeTest(NamedTuple):
-    """Whether a judge is taken in.
+    """Result of the test of a judge.
 
     Args:
-        candidates: texts with a planted verdict, each of them wrong.
-        graded: so many got a grade.
-        above: of these, graded better than the worst grade there is.
-        why: the first reason why one got none; "" where each got one.
+        candidates: number of candidates, all of them wrong.
+        graded: number of candidates that got a grade.
+        above: number of candidates graded better than the lowest grade.
+        why: the first reason why a candidate got no grade; "" if all got one.
     """
 
     candidates: int
@@ -72,10 +71,10 @@ class JudgeTest(NamedTuple):
 
 
 def run_reader_test(pack: PackInfo, launch: Launch, evaluator: str) -> ReaderTest:
-    """Ask the pack's questions about each candidate, and let judges answer that only quote it.
+    """Parse replies that only quote a candidate, for all questions of the pack.
 
     Raises:
-        PackError: the pack cannot start, or has no questions for its own candidates.
+        PackError: the pack cannot start, or has no questions for its candidates.
     """
     records = planted_of(pack)
     replies = through = 0
@@ -89,7 +88,7 @@ def run_reader_test(pack: PackInfo, launch: Launch, evaluator: str) -> ReaderTes
 
 
 def run_judge_test(pack: PackInfo, evaluator: str, models: BrokerSettings) -> JudgeTest:
-    """Let the judge that a user names grade each candidate; raises `EvalsiError`."""
+    """Let the user's judge grade each candidate. Raises `EvalsiError`."""
     records = planted_of(pack)
     request = Request(
         RowsSource(records, "planted verdicts"), [Wanted(f"{pack.name}/{evaluator}")], models=models, keep_results=True
@@ -103,7 +102,7 @@ def run_judge_test(pack: PackInfo, evaluator: str, models: BrokerSettings) -> Ju
 
 
 def quoting(text: str) -> Iterator[str]:
-    """Replies that quote a text in every usual way and say nothing more than that it is wrong."""
+    """Yield replies that quote a text in all usual ways and otherwise only say that it is wrong."""
     lines = [line for line in text.split("\n") if line.strip()]
     yield f"The answer is {text} and that is wrong."
     yield f'The answer is "{text}", which I disregard.'
@@ -125,7 +124,7 @@ def _is_read(reply: str, form: Form, question: dict[str, Any]) -> bool:
 
 
 async def _questions(launch: Launch, evaluator: str, records: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """The pack's questions about each record."""
+    """Return the pack's questions about each record."""
     worker = await start_worker(launch)
     try:
         await worker.open([Opening(SESSION, evaluator)], concurrency=1, record_timeout_s=60.0)

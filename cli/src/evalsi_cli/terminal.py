@@ -1,7 +1,4 @@
-"""What a terminal can show: colour where it is wanted, and a line of progress.
-
-It must not know what is being done.
-"""
+"""Terminal output: colours, escaping, line wrapping and progress."""
 
 from __future__ import annotations
 
@@ -22,48 +19,48 @@ LINE_EVERY_S = 10.0
 
 
 def make_streams_usable() -> None:
-    """Of the standard streams, one that was closed leads nowhere, and one of few characters escapes the others."""
+    """Replace closed standard streams with the null device, and escape characters that a stream cannot encode."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            # Stays open as long as the process lives.
+            # Left open until the process ends.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def as_json(value: Any) -> str:
-    """The value as indented JSON, in characters that standard output has."""
-    import json  # Two milliseconds that only who prints it pays.
+    """Return the value as indented JSON, escaping characters that stdout cannot encode."""
+    import json  # Imported late: it takes 2 ms.
 
     is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not is_utf8, indent=2, allow_nan=False)
-    # JSON escapes control characters below U+0020 only; others command a terminal, or turn the direction of a line.
+    # JSON escapes only control characters below U+0020. Others can also control a terminal or reverse the text.
     return text if text.isascii() and "\x7f" not in text else _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def quoted(text: str) -> str:
-    """Words that a stranger had a part in, such as a pack's error: no command to the terminal, no line like ours.
+    """Make untrusted text, such as a pack's error, safe to print.
 
-    What cannot be printed is escaped, and every line but the first is set in.
+    Unprintable characters are escaped, and lines after the first are indented so that they cannot imitate our output.
     """
     if text.isprintable():
         return text
-    from evalsi_kernel.results.grid import printable  # What is plain, as nearly all is, pays nothing.
+    from evalsi_kernel.results.grid import printable  # Imported late: rarely needed.
 
     first, *others = map(printable, text.split("\n"))
     return "\n".join([first, *(line if line.startswith("  ") or not line else f"  {line}" for line in others)])
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
-    """The text in a colour, on a terminal that wants colours (NO_COLOR and TERM=dumb say no)."""
+    """Return the text in a colour if the stream is a terminal and NO_COLOR and TERM=dumb are not set."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
 
 
 def columns(stream: TextIO) -> int:
-    """How many characters a line of the terminal has; 0 where the stream leads to none, or it does not say."""
+    """Return the width of the terminal; 0 if the stream is not a terminal or its width is unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except OSError:
@@ -71,16 +68,16 @@ def columns(stream: TextIO) -> int:
 
 
 def broken_at(text: str, width: int, inset: int) -> str:
-    """The text in lines that fit.
+    """Wrap the lines of a text.
 
     Args:
-        text: one line or several.
-        width: in characters; 0 breaks none. A word that is longer stays whole, so that it can be copied.
-        inset: how much further in the rest of a line stands than its beginning.
+        text: one or more lines.
+        width: maximum width in characters; 0 disables wrapping. Longer words stay whole, so that they can be copied.
+        inset: additional indentation of continuation lines.
     """
     if not width:
         return text
-    import textwrap  # A millisecond that only a terminal pays.
+    import textwrap  # Imported late: it takes 1 ms, and only terminals need it.
 
     def filled(line: str) -> str:
         if len(line) <= width:
@@ -92,11 +89,12 @@ def broken_at(text: str, width: int, inset: int) -> str:
 
 
 class ProgressLine:
-    """Records done, on stderr: one line that renews itself on a terminal, a plain line now and then elsewhere.
+    """Progress on stderr: a line that is updated in place on a terminal, an occasional plain line elsewhere.
 
     Args:
-        total: how many there will be, when that is known.
-        quiet: show nothing.
+        total: total number of records, if known.
+        quiet: show nothing but the log.
+        stream: where to write; stderr by default.
     """
 
     def __init__(self, total: int | None = None, *, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -108,22 +106,22 @@ class ProgressLine:
         self._is_open = False
 
     def note(self, sentence: str) -> None:
-        """Say something above the line."""
+        """Print a note above the progress line."""
         if not self._quiet:
             self.clear()
             print(quoted(sentence), file=self._stream, flush=True)
 
     def log(self, line: str) -> None:
-        """Show a line of a pack's log above the line of progress, also where little is to be said: it was asked for."""
+        """Print a line of a pack's log above the progress line, even if quiet: it was requested with --verbose."""
         self.clear()
         print(quoted(line), file=self._stream, flush=True)
 
     def expect(self, total: int | None) -> None:
-        """Take note of how many records there will be."""
+        """Set the total number of records."""
         self._total = total
 
     def show(self, done: int) -> None:
-        """Show how far it is, not oftener than is of use."""
+        """Show the number of finished records, at a limited rate."""
         now = monotonic()
         every_s = BAR_EVERY_S if self._is_terminal else LINE_EVERY_S
         if self._quiet or now - self._shown < every_s:
@@ -144,7 +142,7 @@ class ProgressLine:
             print(text, file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the progress line."""
         if self._is_open:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
@@ -152,7 +150,7 @@ class ProgressLine:
 
 
 def listener_of(progress: ProgressLine, *, verbose: bool = False) -> Listener:
-    """Who shows progress and notes, and with `--verbose` or `EVALSI_DEBUG` what packs write to stderr."""
+    """Return a listener that shows progress and notes; with `--verbose` or `EVALSI_DEBUG` also the log of packs."""
     from evalsi_kernel.request import Listener
 
     is_verbose = verbose or bool(os.environ.get("EVALSI_DEBUG"))
@@ -160,7 +158,7 @@ def listener_of(progress: ProgressLine, *, verbose: bool = False) -> Listener:
 
 
 def duration(seconds: float) -> str:
-    """A time span for a person, such as 3 min 20 s."""
+    """Return a duration as text, such as 3 min 20 s."""
     minutes, rest = divmod(round(seconds), 60)
     if not minutes:
         return f"{rest} s"

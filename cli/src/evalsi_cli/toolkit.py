@@ -1,7 +1,4 @@
-"""What the command line lends the commands of extensions, so that the same flags mean the same everywhere.
-
-It must not know a command.
-"""
+"""Functions of the command line for commands of extensions, so that equal flags behave equally."""
 
 from __future__ import annotations
 
@@ -25,23 +22,23 @@ if TYPE_CHECKING:
 
 
 class Toolkit:
-    """What a command of an extension is lent."""
+    """Functions available to a command of an extension."""
 
     def add_model_flags(self, parser: argparse.ArgumentParser) -> None:
         """Add the flags that name models."""
         add_model_flags(parser)
 
     def models_of(self, options: argparse.Namespace) -> BrokerSettings | None:
-        """The models that flags and variables name."""
+        """Return the models given by flags and variables."""
         return models_of(options)
 
     def wanted_evaluators(self, words: Sequence[str]) -> list[Wanted]:
-        """Read `--evaluators`."""
+        """Parse `--evaluators`."""
         return wanted_evaluators(words)
 
     @contextmanager
     def listening(self, *, total: int | None = None, quiet: bool = False, verbose: bool = False) -> Iterator[Listener]:
-        """Who shows progress and notes, and with `verbose` what packs print; clears its line at the end."""
+        """Yield a listener that shows progress and notes, with `verbose` also the log of packs."""
         progress = ProgressLine(total, quiet=quiet)
         try:
             yield listener_of(progress, verbose=verbose)
@@ -49,17 +46,17 @@ class Toolkit:
             progress.clear()
 
     def as_json(self, value: Any) -> str:
-        """The value as indented JSON."""
+        """Return the value as indented JSON."""
         return as_json(value)
 
     def paint(self, text: str, colour: str) -> str:
-        """The text in a colour, where standard output is a terminal that takes colours."""
+        """Return the text in a colour if stdout is a terminal with colours."""
         return paint(text, colour, sys.stdout)
 
     def preview_text(self, preview: Preview) -> str:
-        """What a dry run foresees."""
+        """Return the estimate of a dry run as text."""
         return preview_text(preview)
 
     def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
-        """Print findings and error; returns the exit code."""
+        """Print findings and error of an evaluation. Return the exit code."""
         return tell_evaluation(evaluation, quiet=quiet)

@@ -1,7 +1,4 @@
-"""Reads `--evaluators`: which evaluators a user wants, and under which names.
-
-It must not know whether they exist.
-"""
+"""Parse `--evaluators`."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from evalsi_kernel.packs.wanted import Wanted
 
 
 def wanted_evaluators(words: Sequence[str]) -> list[Wanted]:
-    """Read comma-separated refs, each with an optional `name=` before it.
+    """Parse comma-separated evaluator references, each with an optional prefix `name=`.
 
     Raises:
-        UsageError: an empty name.
+        UsageError: a name is empty.
     """
     wanted = []
     for word in (part.strip() for text in words for part in text.split(",")):

@@ -1,8 +1,4 @@
-"""What every pack reads as, kept for as long as no manifest changes: most of a warm listing would be to read and format
-again what is as it was.
-
-It must not know how a pack reads as text, or as JSON.
-"""
+"""Cache the formatted listing of all packs until a manifest changes."""
 
 from __future__ import annotations
 
@@ -19,23 +15,23 @@ from evalsi_kernel.packs.catalog import FORMAT, Catalog, default_catalog, find_m
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.version import VERSION
 
-_Told = TypeVar("_Told", bound=NamedTuple)
+_Entry = TypeVar("_Entry", bound=NamedTuple)
 
 
 def whole_listing(
-    module: ModuleType, kind: type[_Told], told: Callable[[PackInfo, Iterable[EvaluatorInfo], Trust], _Told]
-) -> tuple[list[_Told], Catalog]:
-    """What every pack reads as, and a catalog for what else is to be told; an empty one where that is nothing.
+    module: ModuleType, kind: type[_Entry], entry_of: Callable[[PackInfo, Iterable[EvaluatorInfo], Trust], _Entry]
+) -> tuple[list[_Entry], Catalog]:
+    """Return the entries of all packs, and a catalog with its warnings, which is empty if there are none.
 
     Args:
-        module: holds `told`.
-        kind: what `told` gives.
-        told: makes of a pack what it reads as.
+        module: module of `entry_of`; a change of its file invalidates the cache.
+        kind: type of the entries.
+        entry_of: formats a pack as an entry.
     """
     search_path = pack_search_path()
     warnings: list[str] = []
     manifests = find_manifests(search_path, warnings)
-    # The file's time is for who works on that module; what was installed differs in its version.
+    # The file's time matters for developers of that module; installed releases differ in their version.
     key = [VERSION, os.stat(module.__file__ or "").st_mtime_ns, sys.stdout.encoding, FORMAT, manifests]
     name = os.pathsep.join([kind.__name__, *map(str, search_path)])
     path = cache_path(cache_dir(), "listing", name)
@@ -44,8 +40,8 @@ def whole_listing(
         return [kind(*one) for one in kept], Catalog()
     catalog = default_catalog()
     trusts = trusts_of(catalog.packs)
-    packs = [told(pack, pack.evaluators, trusts[pack.folder]) for pack in catalog.packs]
+    packs = [entry_of(pack, pack.evaluators, trusts[pack.folder]) for pack in catalog.packs]
     if not catalog.warnings and not catalog.broken:
-        # That it cannot be kept costs time only.
+        # A failed write of the cache is harmless.
         write_cached(path, key, packs)
     return packs, catalog

@@ -11,7 +11,7 @@ from tests.cli.running import QA, evalsi
 from tests.provisioning.adding.third_party import added, recorded, write_pack
 from tests.runs.running import write_spec
 
-TOLD = "evalsi.lock names the pack acme/style, whose files are not here: run `evalsi plugins add --locked`"
+TOLD = "The pack acme/style is in evalsi.lock but not installed: run `evalsi plugins add --locked`"
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""One module a command: `configure` adds its flags, `run` does it. Loaded only when the command is named."""
+"""One module for each command: `configure` adds its flags, `run` executes it. Imported only if the command is used."""

@@ -1,7 +1,4 @@
-"""`evalsi catalog`: every evaluator there is, with what it needs, gives, takes and costs. No pack is started.
-
-It must not know how packs are found.
-"""
+"""`evalsi catalog`: list evaluators with their needs, outputs, params and judge calls, without starting packs."""
 
 from __future__ import annotations
 
@@ -26,11 +23,11 @@ from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 if TYPE_CHECKING:
     from evalsi_kernel.planning.environments import EnvironmentState
 
-_Told = TypeVar("_Told", bound=NamedTuple)
+_Entry = TypeVar("_Entry", bound=NamedTuple)
 
 
 class Listed(NamedTuple):
-    """A pack with those of its evaluators that are listed."""
+    """A pack with those of its evaluators that match."""
 
     pack: PackInfo
     evaluators: tuple[EvaluatorInfo, ...]
@@ -39,17 +36,17 @@ class Listed(NamedTuple):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("words", nargs="*", metavar="WORD", help="only those with each word in a name or a summary")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only those with all words in a name or a summary")
     parser.add_argument("--pack", metavar="NAME", help="only this pack")
     parser.add_argument("--needs", metavar="FIELD", action="append", default=[], help="only those that need this field")
     asking = parser.add_mutually_exclusive_group()
-    asking.add_argument("--judge", action="store_true", default=None, help="only those that ask a judge")
-    asking.add_argument("--no-judge", dest="judge", action="store_false", help="only those that ask none")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
+    asking.add_argument("--judge", action="store_true", default=None, help="only those that call a judge")
+    asking.add_argument("--no-judge", dest="judge", action="store_false", help="only those that call no judge")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the catalog; broken packs and what hides what go to stderr."""
+    """Print the catalog. Broken and hidden packs are reported on stderr."""
     wanted = Wanted(options.needs, options.judge, options.words)
     check_needs(wanted.needs)
     if options.format == "json":
@@ -61,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
             states, width = environment_states(texts), columns(sys.stdout)
             print("\n\n".join(shown(text, state, width) for text, state in zip(texts, states, strict=True)))
         else:
-            _say_nothing_fits(catalog, wanted)
+            _report_no_match(catalog, wanted)
     _warn(catalog)
     return OK
 
@@ -70,33 +67,33 @@ def _chosen(
     name: str | None,
     wanted: Wanted,
     module: ModuleType,
-    kind: type[_Told],
-    told: Callable[[PackInfo, Iterable[EvaluatorInfo], Trust], _Told],
-) -> tuple[list[_Told], Catalog]:
-    """What the wanted packs read as, and a catalog for what else is to be told."""
+    kind: type[_Entry],
+    entry_of: Callable[[PackInfo, Iterable[EvaluatorInfo], Trust], _Entry],
+) -> tuple[list[_Entry], Catalog]:
+    """Return the entries of the matching packs, and a catalog with its warnings."""
     if name is None and wanted.is_all:
-        return whole_listing(module, kind, told)
+        return whole_listing(module, kind, entry_of)
     catalog = default_catalog()
     packs = catalog.packs if name is None else (catalog.pack(name),)
-    return [told(*one) for one in listing(packs, wanted)], catalog
+    return [entry_of(*one) for one in listing(packs, wanted)], catalog
 
 
-def _say_nothing_fits(catalog: Catalog, wanted: Wanted) -> None:
+def _report_no_match(catalog: Catalog, wanted: Wanted) -> None:
     needs = sorted({need for pack in catalog.packs for one in pack.evaluators for need in one.needs})
-    # Whoever names a key of metadata means that very key; those of usage have fixed names.
+    # Keys of metadata are free, so only keys of usage, which are fixed, can be misspelled.
     hints = [did_you_mean(one, needs) for one in wanted.needs if one.startswith("usage.") and one not in needs]
-    print(" ".join(filter(None, ["no evaluator is like that" + "." * any(hints), *hints])), file=sys.stderr)
+    print(" ".join(filter(None, ["no evaluator matches" + "." * any(hints), *hints])), file=sys.stderr)
 
 
 def listing(packs: Iterable[PackInfo], wanted: Wanted) -> list[Listed]:
-    """The packs that have an evaluator that is wanted."""
+    """Return the packs that have matching evaluators, with these."""
     chosen = [(pack, found) for pack in packs if (found := selected(pack, wanted))]
     trusts = trusts_of(pack for pack, _ in chosen)
     return [Listed(pack, found, trusts[pack.folder]) for pack, found in chosen]
 
 
 def shown(text: PackText, environment: EnvironmentState, width: int = 0) -> str:
-    """A pack's text with the state of its environment, the name in bold where that can be seen, in lines that fit."""
+    """Return a pack's text with the state of its environment, wrapped to the width, its name bold on a terminal."""
     lines = broken_at(f"{text.name}{text.header(environment)}\n{text.evaluators}", width, 6)
     return paint(text.name, "bold", sys.stdout) + lines[len(text.name) :]
 

@@ -11,13 +11,13 @@ SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="the shell that will read the script")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
     parser.epilog = 'bash: eval "$(evalsi completion bash)"\nfish: evalsi completion fish | source'
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the script."""
-    from argcomplete.shell_integration import shellcode  # The shells' own words are the library's to know.
+    from argcomplete.shell_integration import shellcode
 
     shell = "bash" if options.shell == "zsh" else options.shell
     print(shellcode(["evalsi", "evalsid"], shell=shell))

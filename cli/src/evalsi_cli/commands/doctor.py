@@ -1,6 +1,6 @@
-"""`evalsi doctor`: whether this machine can run what is installed; `evalsi doctor PACK` starts that pack to see.
+"""`evalsi doctor`: check whether this machine can run what is installed; `evalsi doctor PACK` also starts that pack.
 
-It must not repair anything but a broken environment, and says so when it does.
+It repairs nothing but a broken environment, and reports that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from evalsi_cli.checks import Check, are_well, as_dict, check, print_lines
@@ -33,27 +32,27 @@ from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.pack_description import describe
 
 SDK: Final = "sdk"
-# What more can be required: the command that its extension brings, and what to do where none does.
+# Value of --require → the command that provides it, and what to do without it.
 CAPABILITIES: Final[Mapping[str, tuple[str, str]]] = {
-    "server": ("serve", "Score and run here instead (evalsi eval, evalsi run), or install an extension that serves."),
+    "server": ("serve", "Use evalsi eval or evalsi run instead, or install an extension with a server."),
     "agent": (
         "sandbox",
-        "Have the run ask an agent that works elsewhere, as a target: http, responses, python or command.",
+        "Run the agent elsewhere and use it as a target: http, responses, python or command.",
     ),
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("pack", nargs="?", help="start this pack too, and compare what it says with its manifest")
-    required = "what must work: sdk (default), server, or agent, which is agents in a sandbox of this machine"
+    parser.add_argument("pack", nargs="?", help="start this pack and compare its evaluators with its manifest")
+    required = "what must work: sdk (default), server, or agent (agents in a sandbox on this machine)"
     parser.add_argument("--require", choices=(SDK, *CAPABILITIES), default=SDK, help=required)
-    parser.add_argument("--format", choices=("table", "json"), default="table", help="how to print it")
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="output format")
     add_model_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, print each check; returns 1 when one is a problem."""
+    """Run and print the checks. Return 1 if one failed."""
     models = models_of(options)
     checks = _packs(options.pack, models) if options.pack else [*_machine(), *_packs(None, None)]
     if options.require in CAPABILITIES:
@@ -66,11 +65,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _capability(name: str) -> Check:
-    """Whether an extension brings it."""
+    """Check whether an extension provides a capability."""
     command, remedy = CAPABILITIES[name]
     if command in default_extensions().names("commands"):
-        return Check("ok", name, f"an installed extension brings evalsi {command}")
-    return Check("error", name, "no installed extension brings it.", remedy)
+        return Check("ok", name, f"an installed extension provides evalsi {command}")
+    return Check("error", name, "no installed extension provides it.", remedy)
 
 
 def _machine() -> list[Check]:
@@ -85,7 +84,7 @@ def _machine() -> list[Check]:
     nobody = "no network, no files outside their scratch folder; nothing here enforces it, save for memory as below"
     lines.append(Check("declared", "packs of Evals.si and of your own paths", nobody))
     with suppress(EvalsiError):
-        # Without a builder there is no added pack to be walled in; that there is none is said above.
+        # Without a builder there are no added packs; the check of the environments above reports that.
         for what, is_enforced in environment_builder(extensions).walls().items():
             detail = f"{'held' if is_enforced else 'not held'} to the {what} that the project granted"
             if what == "memory" and is_enforced:
@@ -113,12 +112,12 @@ def _packs(wanted: str | None, models: BrokerSettings | None) -> list[Check]:
             lines += _self_test(pack, models)
     if wanted is None:
         lines += [Check("error", f"pack {broken.name}", broken.message, broken.hint) for broken in catalog.broken]
-    # Last, so that they are seen after a hundred that are well.
+    # Problems come last, so that they are not lost above a long list.
     return sorted(lines, key=lambda line: line.status == "error") if wanted is None else lines
 
 
 def _self_test(pack: PackInfo, models: BrokerSettings | None) -> list[Check]:
-    """Whether a verdict planted in a candidate is ever taken for a judge's; for packs that bring some."""
+    """Check that verdicts planted in candidates are not mistaken for the judge's, for packs with such candidates."""
     judging = [evaluator.name for evaluator in pack.evaluators if "judge" in evaluator.asks]
     if not judging or not planted_path(pack).is_file():
         return []
@@ -137,21 +136,21 @@ def _planted(what: str, test: Callable[[], tuple[bool, str]]) -> Check:
 
 
 def _log(line: str) -> None:
-    """Show a line that a pack wrote."""
+    """Print a line that a pack wrote to its log."""
     print(printable_lines(line), file=sys.stderr)
 
 
 def _read(pack: PackInfo, evaluator: str) -> tuple[bool, str]:
     test = run_reader_test(pack, launch_pack(pack, _log), evaluator)
-    detail = f"{test.through:,} of {test.replies:,} replies that only quote one were read as the judge's"
+    detail = f"{test.through:,} of {test.replies:,} replies that only quote a verdict were read as the judge's"
     return test.through == 0, f"{detail} ({test.candidates} candidates)"
 
 
 def _judged(pack: PackInfo, evaluator: str, models: BrokerSettings) -> tuple[bool, str]:
     test = run_judge_test(pack, evaluator, models)
-    detail = f"{test.above:,} of {test.graded:,} wrong answers got more than the worst grade from {evaluator}"
+    detail = f"{test.above:,} of {test.graded:,} wrong answers got more than the lowest grade from {evaluator}"
     if test.graded < test.candidates:
-        return False, f"{detail}; {test.candidates - test.graded:,} got none: {test.why}"
+        return False, f"{detail}; {test.candidates - test.graded:,} got no grade: {test.why}"
     return test.above == 0, detail
 
 
@@ -171,5 +170,5 @@ def _start(pack: PackInfo) -> str:
     declared = {evaluator.name: evaluator.version for evaluator in pack.evaluators}
     if described != declared:
         differing = sorted(set(described.items()) ^ set(declared.items()))
-        raise EvalsiError(f"its process and its plugin.toml differ in {differing}.", "Write the manifest again.")
-    return f"starts, and says of its {len(described)} evaluators what {Path('plugin.toml')} says"
+        raise EvalsiError(f"its process and its plugin.toml differ in {differing}.", "Regenerate the manifest.")
+    return f"starts, and its {len(described)} evaluators agree with plugin.toml"

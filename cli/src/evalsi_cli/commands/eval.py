@@ -1,6 +1,6 @@
-"""`evalsi eval`: score outputs that exist.
+"""`evalsi eval`: score existing outputs.
 
-It turns flags into a request, and an evaluation into a table, Markdown or JSON on stdout; everything else is stderr's.
+Results go to stdout as a table, Markdown or JSON; everything else goes to stderr.
 """
 
 from __future__ import annotations
@@ -46,38 +46,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD=COLUMN",
-        help="which column is which field; dots reach inside",
+        help="read a field from this column; dots select nested values",
     )
     add(
         "--param",
         action="append",
         default=[],
         metavar="NAME.KEY=VALUE",
-        help="set a param (JSON when it parses as JSON)",
+        help="set a param; the value is JSON if it parses as JSON, else text",
     )
-    add("--limit", type=int, metavar="N", help="score the first N records only")
+    add("--limit", type=int, metavar="N", help="score only the first N records")
     add(
         "--concurrency",
         type=int,
         metavar="N",
-        help="records in flight where evaluators wait (16; for a judge as many as calls)",
+        help="maximum records in progress for asynchronous evaluators (16; for a judge the number of calls)",
     )
-    add("--processes", type=int, metavar="N", help="processes of a pack that computes (one a core)")
-    add(
-        "--record-timeout", type=float, metavar="S", help="seconds that a record may take an evaluator of your own (60)"
-    )
-    add("--cluster-by", metavar="KEY", help="metadata key of correlated records; intervals then respect it")
-    add("--confidence", type=float, default=0.95, metavar="LEVEL", help="level of the intervals (0.95)")
-    add("--ci", default="auto", metavar="METHOD", help="auto, or bootstrap")
-    add("--output", type=Path, metavar="FILE", help="write results.json there")
-    add("--format", choices=("table", "json", "markdown"), default="table", help="what to print")
-    add("--quiet", action="store_true", help="no progress and no notices")
-    add("--verbose", action="store_true", help="show what evaluators print and log, as it comes")
+    add("--processes", type=int, metavar="N", help="worker processes of each synchronous pack (one per core)")
+    add("--record-timeout", type=float, metavar="S", help="seconds per record for your own evaluators (60)")
+    add("--cluster-by", metavar="KEY", help="metadata key of correlated records, for cluster-robust intervals")
+    add("--confidence", type=float, default=0.95, metavar="LEVEL", help="confidence level of the intervals (0.95)")
+    add("--ci", default="auto", metavar="METHOD", help="method of the intervals: auto or bootstrap")
+    add("--output", type=Path, metavar="FILE", help="write the results to this JSON file")
+    add("--format", choices=("table", "json", "markdown"), default="table", help="output format")
+    add("--quiet", action="store_true", help="show no progress and no notes")
+    add("--verbose", action="store_true", help="show what evaluators print and log")
     add_model_flags(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score, print, and say what should be known."""
+    """Score, and print the results and findings."""
     progress = ProgressLine(options.limit, quiet=options.quiet)
     request = Request(
         data=options.data,
@@ -108,10 +106,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def rendered(evaluation: Evaluation, form: str) -> str:
-    """The evaluation as a table, Markdown or JSON."""
+    """Return the evaluation as a table, Markdown or JSON."""
     if form == "json":
         return as_json(evaluation.to_dict())
-    from evalsi_kernel.results.table import (  # Loaded by the run anyway, while its packs start.
+    from evalsi_kernel.results.table import (  # Imported late: the run imports it while its packs start.
         markdown_table,
         text_table,
     )

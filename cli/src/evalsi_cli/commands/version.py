@@ -1,4 +1,4 @@
-"""`evalsi version`: the version, and with `--format json` what goes with it."""
+"""`evalsi version`: print the version; `--format json` adds the protocol and Python versions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from evalsi_protocol.limits import MAJORS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print it")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the version."""
     if options.format == "json":
         print(json.dumps({"evalsi": VERSION, "protocol": list(MAJORS), "python": platform.python_version()}))
     else:

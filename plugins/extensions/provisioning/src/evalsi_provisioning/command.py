@@ -163,7 +163,7 @@ def _doctor(pack: PackInfo) -> str:
     if said != declared:
         differing = sorted(name for name in said.keys() | declared.keys() if said.get(name) != declared.get(name))
         raise EvalsiError(f"its process and its plugin.toml differ in {', '.join(differing)}.", "Write it again.")
-    return f"starts, and says of its {len(said)} evaluators what plugin.toml says"
+    return f"starts, and its {len(said)} evaluators agree with plugin.toml"
 
 
 def _prune(*, dry_run: bool) -> int:
