@@ -57,7 +57,8 @@ def signature(function: Callable[..., Any], name: str) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in words:
             words.append("*")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        starred: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        stars = starred.get(parameter.kind, "")
         words.append(f"{stars}{parameter.name}: {_type(parameter.annotation)}{default}")
     gives = "" if shown.return_annotation in (shown.empty, "None", None) else f" -> {_type(shown.return_annotation)}"
     called = f"await {name}" if inspect.iscoroutinefunction(function) else name

@@ -50,7 +50,7 @@ def test_every_evaluator_and_param_of_the_repository_is_on_its_page() -> None:
     for pack in evaluators_page.packs():
         of_pack = text.partition(f"\n## {pack.name}\n")[2].partition("\n## ")[0]
         for evaluator in pack.evaluators:
-            section = of_pack.partition(f"### {evaluator.name}\n")[2].partition("\n### ")[0]
+            section = of_pack.partition(f"### {evaluator.ref}\n")[2].partition("\n### ")[0]
             assert evaluator.summary in section
             assert all(f"| `{param}` |" in section for param in evaluator.params.get("properties", {}))
 

@@ -1,7 +1,4 @@
-"""Owns the making of a `ProviderError`: who is to source and whether to try again stand in the registry of codes.
-
-It must not know HTTP.
-"""
+"""Makes a `ProviderError` whose source and retry come from the registry of codes."""
 
 from __future__ import annotations
 
