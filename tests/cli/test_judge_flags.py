@@ -176,4 +176,4 @@ def test_j4_the_longest_wait_is_what_its_flag_says() -> None:
         assert provider.calls == 6
     (summary,) = json.loads(done.out)["summaries"]
     assert (summary["n"], summary["errors"]) == (5, 1)
-    assert "asks to wait 86,400 s, and a call may take 7 s" in done.out
+    assert "asks to wait 86,400 s, but a call may take at most 7 s" in done.out

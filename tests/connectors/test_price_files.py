@@ -51,7 +51,9 @@ FIRST, SECOND = 'models."acme/one".above[0]', 'models."acme/one".above[1]'
 BAD: list[Any] = [
     pytest.param("", "names no model", 'Write for each one [models."', id="empty"),
     pytest.param("models = 3", "names no model", "Write for each one", id="models is a number"),
-    pytest.param(GOOD + "inptu = 3", 'line 4: models."acme/one".inptu is not a known key', '"input"', id="unknown part"),
+    pytest.param(
+        GOOD + "inptu = 3", 'line 4: models."acme/one".inptu is not a known key', '"input"', id="unknown part"
+    ),
     pytest.param("verson = 1\n" + GOOD, "line 1: verson is not a known key", '"version"', id="unknown key"),
     pytest.param("version = 3\n" + GOOD, "line 1: version must be text", "2026-11", id="version"),
     pytest.param("\nas_of = 2026\n" + GOOD, "line 2: as_of must be a day", "2026-11-03", id="as_of"),

@@ -215,7 +215,7 @@ def test_j4_one_call_that_is_asked_to_wait_for_too_long_ends_alone() -> None:
         assert asyncio.get_running_loop().time() == pytest.approx(1.0)
         assert len(unlucky.called_at) == 1
         assert [type(one) for one in ended].count(ProviderError) == 1
-        assert "asks to wait 86,400 s, and a call may take 100 s" in str(ended[5])
+        assert "asks to wait 86,400 s, but a call may take at most 100 s" in str(ended[5])
 
     run_virtually(story())
     assert told == []

@@ -128,8 +128,8 @@ def test_a_pack_that_never_greets_is_ended_after_its_time() -> None:
     ("fault", "said"),
     [
         ("answers_twice", "answered twice for this record"),
-        ("unknown_record", "answers nothing that was asked"),
-        ("unknown_outcome", "answers nothing that was asked"),
+        ("unknown_record", "does not match the request"),
+        ("unknown_outcome", "does not match the request"),
         ("garbage", "broke the protocol"),
     ],
 )

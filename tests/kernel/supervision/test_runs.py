@@ -88,7 +88,7 @@ def test_runs_mean_their_items_and_so_do_the_faults_in_them(given_runs: list[Any
 def test_a_run_of_another_form_is_a_fault_and_costs_no_record_its_outcome(run: Any) -> None:
     request = request_of(None)
     request.take_runs([run, [1, 0, [["", "passed", [True] * SIZE]]], [2, 0, [["", "value", [0.5] * SIZE]]]])
-    assert "answers nothing that was asked" in request.fault
+    assert "does not match the request" in request.fault
     assert request.chunk.unanswered == 0
     assert request.chunk.columns[1] == [("scored", [{"passed": True}])] * SIZE
 

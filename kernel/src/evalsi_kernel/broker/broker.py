@@ -201,11 +201,11 @@ class Broker:
     def _judge_of(self, role: str) -> Judge:
         judge = self.judges.get(role)
         if judge is None:
-            raise BadAsk(f"There is no judge under the role {role!r}; there are {', '.join(self.judges)}.")
+            raise BadAsk(f"Unknown judge role {role!r}; this run has: {', '.join(self.judges)}.")
         return judge
 
     async def _foreseen(self, judge: Judge, ask: Ask, key: JudgeKey) -> Resolved:
-        """The cached answer, or the note that a call would be made."""
+        """Count the call of a dry run and return the cached answer; raise `Unresolved` where there is none."""
         assert self.preview is not None
         found = await judge.cached(ask, key)
         if found is None:

@@ -126,7 +126,7 @@ class Budget:
             spent, limit, over = (
                 shown_usd(pico / PICO) for pico in (pico_usd, self._max_pico_usd, pico_usd - self._max_pico_usd)
             )
-            found.append(f"{spent} was spent of a budget of {limit}: {over} too much.")
+            found.append(f"{spent} was used of a budget of {limit}: {over} too much.")
         return found
 
     async def reserve(self, tokens: int, usd: float | None) -> Reservation:

@@ -37,7 +37,7 @@ COLD_TRIES = 4
 COLD_PAGES = 2
 """An address is wrong if this many different calls get an error page and the service answers none."""
 COLD_PROBES = 2
-"""The same for a pause, in which different calls take turns."""
+"""A provider that was never reached is given up after this many failed tries of a pause."""
 
 
 _NUMBERS = count()
@@ -310,7 +310,7 @@ class _Tries:
         elif self._was_paused:
             end = "" if self._takes_turns else None
         elif may_be_record and breaker.is_alone and not error.has_fallback:
-            end = ""  # Another call tells whether it is the address.
+            end = ""  # Another call will show whether the address is wrong.
         if end is not None:
             raised = self._raised(error, end)
             raised.is_unserved = self._takes_turns and is_unserved and may_be_outage and breaker.error is None
@@ -325,7 +325,8 @@ class _Tries:
         policy = self._policy
         tried = f" It was tried {self._tries} times." if self._tries > 1 else ""
         if _asks_too_much(error, policy):
-            return f" It asks to wait {error.retry_after_s:,.0f} s, and a call may take {policy.max_s:,.0f} s.{tried}"
+            asked_s = error.retry_after_s or 0.0
+            return f" It asks to wait {asked_s:,.0f} s, but a call may take at most {policy.max_s:,.0f} s.{tried}"
         is_over = (
             self._failures >= policy.max_tries
             or self._limiter.rejected_for_s > policy.max_s

@@ -1,4 +1,4 @@
-"""The kernel's end of a session with a pack: requests as awaitables, results passed to whoever asked."""
+"""The kernel's end of a session with a pack: requests as awaitables, and delivery of their outcomes."""
 
 from __future__ import annotations
 

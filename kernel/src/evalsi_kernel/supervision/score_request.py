@@ -72,7 +72,7 @@ class ScoreRequest:
                 column = columns[session]
                 previous = column[index]
             except (KeyError, IndexError, ValueError, TypeError):
-                self.fault = f"it sent the item {str(item)[:200]}, which answers nothing that was asked"
+                self.fault = f"it sent the item {str(item)[:200]}, which does not match the request"
                 continue
             if previous is None:
                 column[index] = (kind, payload)
@@ -118,7 +118,7 @@ class ScoreRequest:
         for run in runs:
             read = _read_run(run)
             if read is None or not self._take_run(*read):
-                self.fault = f"it sent the run {str(run)[:200]}, which answers nothing that was asked"
+                self.fault = f"it sent the run {str(run)[:200]}, which does not match the request"
 
     def _take_run(self, session: Any, first: int, columns: list[RunColumn]) -> bool:
         """Take the part of a run that was requested; return whether all of it was."""
