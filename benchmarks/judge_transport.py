@@ -22,7 +22,7 @@ from httpx_aiohttp.httpx2 import Httpx2AiohttpClient
 
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ConnectorSettings
-from evalsi_kernel.extensions.asking import connector
+from evalsi_kernel.extensions.hook_calls import connector
 from evalsi_kernel.extensions.installed import default_extensions
 from tests.providers import KEY, MODEL
 from tests.providers.process import running

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evalsi_kernel.extensions.asking import gate_warnings
+from evalsi_kernel.extensions.hook_calls import gate_warnings
 from evalsi_kernel.extensions.installed import default_extensions
 from tests.calibration.test_uncalibrated import JUDGE, PARAMS, calibration
 from tests.providers import MODEL, Provider, fixed

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from evalsi_cli.terminal import ProgressLine, duration, listener_of
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.rows_source import RowsSource

@@ -9,7 +9,7 @@ from evalsi_conformance.findings import Report
 from evalsi_conformance.kit import check_pack
 from evalsi_conformance.pack_process import Program
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.planning.launches import launch_pack
 
 
 def report_on(folder: Path) -> Report:

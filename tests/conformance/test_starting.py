@@ -13,7 +13,7 @@ import pytest
 from evalsi_conformance.manifest import read_manifest
 from evalsi_conformance.starting import program_of
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.planning.launching import launch_unheld
+from evalsi_kernel.planning.launches import launch_unheld
 from tests.architecture.distributions import ROOT
 from tests.conformance.packs import write_pack
 

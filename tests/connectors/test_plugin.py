@@ -17,8 +17,8 @@ from evalsi_connectors.price_files import read_prices
 from evalsi_kernel.broker.connector import BatchConnector, ConnectorSettings
 from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions import asking
-from evalsi_kernel.extensions.asking import price_file
+from evalsi_kernel.extensions import hook_calls
+from evalsi_kernel.extensions.hook_calls import price_file
 from evalsi_kernel.extensions.installed import default_extensions
 from tests.connectors.calling import ANTHROPIC, BOTH, OPENAI, settings
 
@@ -35,7 +35,7 @@ def test_the_extension_provides_what_its_hooks_answer_to() -> None:
 @pytest.mark.parametrize("provider", BOTH)
 def test_the_kernel_gets_a_connector_by_its_name(provider: str) -> None:
     async def run() -> None:
-        connector = asking.connector(settings("http://localhost:1/v1", provider), default_extensions())
+        connector = hook_calls.connector(settings("http://localhost:1/v1", provider), default_extensions())
         await connector.close()
         assert isinstance(connector, BatchConnector)
         assert connector.identity["provider"] == provider

@@ -13,7 +13,7 @@ import pytest
 
 from evalsi_datasets.plugin import COMPRESSIONS, FORMATS, evalsi_open_source
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import load_extensions
 from tests.cli.running import EVALSI
 from tests.datasets.reading import drain, read

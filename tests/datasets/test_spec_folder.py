@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.records.sources import readable_chunks
 from tests.cli.running import evalsi

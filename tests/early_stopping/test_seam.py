@@ -9,7 +9,7 @@ import pytest
 
 from evalsi_early_stopping.following import FollowedGates
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions.asking import stopping_rule
+from evalsi_kernel.extensions.hook_calls import stopping_rule
 from evalsi_kernel.extensions.installed import default_extensions
 from tests.kernel.gates.gate_parts import gate
 from tests.providers import Provider, fixed

@@ -12,7 +12,7 @@ from evalsi_batches.following import BatchTimes
 from evalsi_cli.main import main
 from evalsi_kernel.broker.connector import Connector, ConnectorSettings
 from evalsi_kernel.evaluation import broker_opening
-from evalsi_kernel.extensions.asking import connector
+from evalsi_kernel.extensions.hook_calls import connector
 from evalsi_kernel.extensions.installed import Extensions
 
 most, poll_s = int(sys.argv[1]), float(sys.argv[2])

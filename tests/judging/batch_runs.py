@@ -21,7 +21,7 @@ from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import Connector, ConnectorSettings
 from evalsi_kernel.broker.judge_key import judge_key
 from evalsi_kernel.evaluation import broker_opening
-from evalsi_kernel.extensions.asking import connector
+from evalsi_kernel.extensions.hook_calls import connector
 from evalsi_kernel.extensions.installed import Extensions
 from tests.judging.graded import SCHEMA, graded, question
 from tests.providers import KEY, MODEL, Provider, Request

@@ -15,7 +15,7 @@ import evalsi
 from evalsi import Context, Record, Score, evaluator
 from evalsi.evaluation import Result
 from evalsi_kernel.broker import model_client
-from evalsi_kernel.broker.retrying import RetryPolicy
+from evalsi_kernel.broker.retries import RetryPolicy
 from evalsi_kernel.errors import EvalsiError
 from tests.cli.running import evalsi as evalsi_command
 from tests.connectors.raw_servers import said_raw

@@ -14,7 +14,7 @@ import evalsi
 from evalsi_batches import plugin
 from evalsi_connectors.batch_door import BatchDoor
 from evalsi_kernel.errors import CacheError, ConfigError, UsageError
-from evalsi_kernel.planning import planning
+from evalsi_kernel.planning import plan
 from evalsi_kernel.supervision.launch import PoolLimits
 from tests.judging.batch_runs import (
     AT_ONCE,
@@ -279,7 +279,7 @@ def test_runs_without_a_cache_each_ask_anew() -> None:
 
 
 def test_a_pack_that_waits_for_a_batch_is_not_taken_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "PoolLimits", partial(PoolLimits, record_timeout_s=1.0))
+    monkeypatch.setattr(plan, "PoolLimits", partial(PoolLimits, record_timeout_s=1.0))
     monkeypatch.setattr(plugin, "TIMES", AT_ONCE._replace(poll_s=0.04, longest_poll_s=0.04))
     with Provider(last_digit, batching=Batching(polls=40)) as server:
         result = run(server, rows(*FIVE))

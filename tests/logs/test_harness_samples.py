@@ -16,7 +16,7 @@ import pytest
 import evalsi
 from evalsi import Record, evaluator
 from evalsi_kernel.errors import DatasetError, UsageError
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.records.sources import readable_chunks
 

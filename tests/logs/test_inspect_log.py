@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalsi_kernel.errors import DatasetError
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.packs.catalog import Catalog
 from evalsi_kernel.supervision.launch import Command

@@ -15,7 +15,7 @@ import pytest
 
 from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.outage import OutagePolicy
-from evalsi_kernel.broker.retrying import RetryPolicy
+from evalsi_kernel.broker.retries import RetryPolicy
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
 from evalsi_kernel.request import Listener
 from tests.judging import graded

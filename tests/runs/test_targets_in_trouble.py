@@ -12,7 +12,7 @@ import pytest
 from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.model_client import Spent
-from evalsi_kernel.broker.retrying import RetryPolicy
+from evalsi_kernel.broker.retries import RetryPolicy
 from evalsi_kernel.runs.answers import answered
 from evalsi_kernel.target import Generated
 from tests.providers import Answer, Provider, Request, faults, fixed, in_order

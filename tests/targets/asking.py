@@ -12,7 +12,7 @@ import pytest
 
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.checking.toml_tables import problems_of
-from evalsi_kernel.extensions.asking import connector, open_source, open_target, target_options
+from evalsi_kernel.extensions.hook_calls import connector, open_source, open_target, target_options
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.target import Generated, Lent, Target, TargetInput, TargetSettings
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.broker.retrying import RetryPolicy
+from evalsi_kernel.broker.retries import RetryPolicy
 from evalsi_kernel.errors import ConfigError
 from evalsi_kernel.target import Generated, Target
 from evalsi_targets.fallback_keys import MOST_TRIES

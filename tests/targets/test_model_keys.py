@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalsi_kernel.extensions.asking import target_options
+from evalsi_kernel.extensions.hook_calls import target_options
 from evalsi_kernel.target import Generated, Target
 from tests.providers import KEY, Provider, faults, fixed
 from tests.runs.running import MODEL_KEY, model_of, records, write_spec

@@ -15,7 +15,7 @@ import pytest
 
 from evalsi_kernel.broker import model_client
 from evalsi_kernel.broker.outage import OutagePolicy
-from evalsi_kernel.broker.retrying import RetryPolicy
+from evalsi_kernel.broker.retries import RetryPolicy
 from tests.providers import KEY
 from tests.runs.running import MODEL_KEY, executed, records, results, write_spec
 

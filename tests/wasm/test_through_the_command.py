@@ -17,7 +17,7 @@ from evalsi_cli.listing import Wanted
 from evalsi_cli.pack_json import json_of, listing_json
 from evalsi_cli.pack_text import text_of
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions.asking import runtime_launch
+from evalsi_kernel.extensions.hook_calls import runtime_launch
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_wasm.plugin import MAX_INSTANCES, evalsi_runtime

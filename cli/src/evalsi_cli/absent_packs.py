@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions.asking import environment_builder
+from evalsi_kernel.extensions.hook_calls import environment_builder
 from evalsi_kernel.extensions.installed import default_extensions
 
 

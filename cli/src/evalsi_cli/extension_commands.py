@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.extensions.asking import command
+from evalsi_kernel.extensions.hook_calls import command
 from evalsi_kernel.extensions.installed import default_extensions
 
 if TYPE_CHECKING:

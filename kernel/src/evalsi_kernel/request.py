@@ -83,7 +83,7 @@ class Request(NamedTuple):
             check_results_output(self.output, *([Path(self.data)] if isinstance(self.data, str) else []))
 
 
-def _hear_nothing(_: object) -> None:
+def _ignore(_: object) -> None:
     """Ignore a notification."""
 
 
@@ -98,10 +98,10 @@ class Listener(NamedTuple):
         on_total: receives the expected number of records whenever the estimate improves; None means unknown.
     """
 
-    on_note: Callable[[str], None] = _hear_nothing
-    on_records: Callable[[int], None] = _hear_nothing
+    on_note: Callable[[str], None] = _ignore
+    on_records: Callable[[int], None] = _ignore
     on_log: Callable[[str], None] | None = None
-    on_total: Callable[[int | None], None] = _hear_nothing
+    on_total: Callable[[int | None], None] = _ignore
 
 
 NOBODY = Listener()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.judge_key import JudgeKey
     from evalsi_kernel.broker.settings import BrokerSettings
     from evalsi_kernel.packs.wanted import Wanted
-    from evalsi_kernel.planning.planning import LocalPack
+    from evalsi_kernel.planning.plan import LocalPack
     from evalsi_kernel.records.sources import Source
     from evalsi_kernel.request import Request
     from evalsi_kernel.results.evaluated import Evaluation
@@ -360,7 +360,7 @@ def _print_note(note: str) -> None:
 def _wanted(evaluators: Sequence[Any]) -> tuple[list[Wanted], LocalPack | None]:
     from evalsi_kernel.errors import UsageError
     from evalsi_kernel.packs.wanted import Wanted
-    from evalsi_kernel.planning.planning import LocalPack
+    from evalsi_kernel.planning.plan import LocalPack
 
     if isinstance(evaluators, str):
         raise UsageError(f"evaluators is the text {evaluators!r}.", 'Give a list: ["exact-match"].')

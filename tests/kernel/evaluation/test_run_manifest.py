@@ -17,7 +17,7 @@ from evalsi_kernel.errors import DatasetError
 from evalsi_kernel.evaluation.manifest import run_manifest
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.mapping import parse_mapping
 from evalsi_kernel.request import Request

@@ -9,7 +9,7 @@ import pytest
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions.asking import command, interval_method, open_source
+from evalsi_kernel.extensions.hook_calls import command, interval_method, open_source
 from evalsi_kernel.extensions.info import ExtensionInfo
 from evalsi_kernel.extensions.installed import Extensions, load_extensions
 from tests.kernel.extension_site import Site

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions.asking import condition_language, read_baseline
+from evalsi_kernel.extensions.hook_calls import condition_language, read_baseline
 from evalsi_kernel.extensions.installed import Extensions, default_extensions, load_extensions
 from evalsi_kernel.gates.baseline import Baseline, BaselineReader
 from evalsi_kernel.gates.conditions import ConditionLanguage

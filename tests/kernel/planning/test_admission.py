@@ -11,7 +11,7 @@ from evalsi_kernel.extensions import installed as kernel_extensions
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.planning.launches import launch_pack
 from tests.cli.pack_folders import write_pack
 
 

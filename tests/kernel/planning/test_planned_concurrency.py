@@ -7,7 +7,7 @@ import pytest
 from evalsi_kernel.broker.settings import EMBED, PRIMARY, BrokerSettings, ModelSettings
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.wanted import Wanted
-from evalsi_kernel.planning.planning import BATCH_CONCURRENCY, CONCURRENCY, MAX_REQUESTS, LocalPack, make_plan
+from evalsi_kernel.planning.plan import BATCH_CONCURRENCY, CONCURRENCY, MAX_REQUESTS, LocalPack, make_plan
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.launch import PoolLimits
 

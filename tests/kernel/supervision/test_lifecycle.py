@@ -20,7 +20,7 @@ from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.packs.catalog import Catalog, default_catalog
 from evalsi_kernel.packs.pack_info import Workers
 from evalsi_kernel.packs.wanted import Wanted
-from evalsi_kernel.planning.planning import make_plan
+from evalsi_kernel.planning.plan import make_plan
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.connection import Connection
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits

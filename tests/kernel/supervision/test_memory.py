@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.planning.launches import HARD_LIMIT_FACTOR
 from evalsi_kernel.supervision.launch import Launch, PoolLimits
 from tests.kernel.supervised import NAUGHTY, chunk_of, kinds, launch, score
 

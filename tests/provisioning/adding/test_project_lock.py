@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from evalsi_kernel.errors import ConfigError, PackError
-from evalsi_kernel.extensions.asking import admission
+from evalsi_kernel.extensions.hook_calls import admission
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.packs.catalog import default_catalog
-from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.planning.launches import launch_pack
 from evalsi_provisioning.project_lock import read_project_lock
 from tests.cli.running import EVALSI, QA, evalsi
 from tests.provisioning.adding.third_party import added, recorded, write_pack

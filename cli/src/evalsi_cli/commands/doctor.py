@@ -21,13 +21,13 @@ from evalsi_cli.planted import planted_path, run_judge_test, run_reader_test
 from evalsi_cli.terminal import as_json
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import EvalsiError
-from evalsi_kernel.extensions.asking import environment_builder
+from evalsi_kernel.extensions.hook_calls import environment_builder
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.files.paths import cache_dir, pack_search_path
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PackInfo
 from evalsi_kernel.planning.environments import pack_state
-from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR, launch_pack
+from evalsi_kernel.planning.launches import HARD_LIMIT_FACTOR, launch_pack
 from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.pack_description import describe
 

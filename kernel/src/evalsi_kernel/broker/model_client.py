@@ -11,7 +11,7 @@ from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.outage import OutagePolicy
 from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.rate_limiter import RateLimiter
-from evalsi_kernel.broker.retrying import Breaker, RetryPolicy, call_with_retries, taken
+from evalsi_kernel.broker.retries import Breaker, RetryPolicy, call_with_retries, taken
 from evalsi_kernel.broker.settings import MAX_WAIT_S, ModelSettings
 from evalsi_protocol.errors import WireError
 

@@ -24,7 +24,7 @@ from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.reply_log import ReplyLog
 from evalsi_kernel.broker.settings import EMBED, BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError, OutputError
-from evalsi_kernel.extensions.asking import batches_of, connector, judge_cache, price_file, read_prices
+from evalsi_kernel.extensions.hook_calls import batches_of, connector, judge_cache, price_file, read_prices
 from evalsi_kernel.extensions.installed import Extensions
 
 Note = Callable[[str], None]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from evalsi_kernel.extensions.asking import interval_method, open_source
+from evalsi_kernel.extensions.hook_calls import interval_method, open_source
 from evalsi_kernel.extensions.installed import Extensions, default_extensions
 from evalsi_kernel.packs.catalog import Catalog
-from evalsi_kernel.planning.planning import LocalPack, make_plan
+from evalsi_kernel.planning.plan import LocalPack, make_plan
 from evalsi_kernel.request import NOBODY, Listener, Request
 
 if TYPE_CHECKING:

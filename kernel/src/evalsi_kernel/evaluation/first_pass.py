@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.sources import Source, reopened

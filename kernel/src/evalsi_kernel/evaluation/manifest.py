@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evalsi_kernel.packs.instances import Instance
 from evalsi_kernel.packs.pack_info import PYTHON
 from evalsi_kernel.packs.refs import CustomRef, parse_ref
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.status import Ending
 from evalsi_kernel.version import VERSION

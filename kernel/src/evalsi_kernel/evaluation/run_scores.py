@@ -15,8 +15,8 @@ from evalsi_kernel.errors import OutputError
 from evalsi_kernel.evaluation.manifest import run_manifest
 from evalsi_kernel.evaluation.prompts import prompts_of
 from evalsi_kernel.evaluation.states import States
-from evalsi_kernel.packs.instances import tell_apart
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.packs.instances import qualify_shared_names
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import Listener, Request
@@ -189,7 +189,7 @@ class RunScores:
         if known == self._known_metrics:
             return
         self._known_metrics = known
-        qualified = tell_apart((tally.instance, name) for tally in self._tallies for name in tally.metrics)
+        qualified = qualify_shared_names((tally.instance, name) for tally in self._tallies for name in tally.metrics)
         if qualified and self._spool is not None:
             self._spool.qualify(qualified)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.extensions.installed import Extensions
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.request import Listener
 from evalsi_kernel.supervision.connection import not_bound
 from evalsi_kernel.supervision.pool import Pool

@@ -14,7 +14,7 @@ from evalsi_kernel.evaluation.first_pass import read_ahead
 from evalsi_kernel.evaluation.run_scores import RunScores
 from evalsi_kernel.evaluation.scorers import Scorers, close_all, scorers
 from evalsi_kernel.extensions.installed import Extensions
-from evalsi_kernel.planning.planning import Plan
+from evalsi_kernel.planning.plan import Plan
 from evalsi_kernel.records.chunks import Chunk
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.sources import Source

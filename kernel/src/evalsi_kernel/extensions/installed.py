@@ -113,7 +113,7 @@ class Extensions:
         """
         if info.manifest not in self._loaded:
             # Imported only where needed: pluggy imports importlib.metadata, which is slow.
-            from evalsi_kernel.extensions.loading import hooks_of
+            from evalsi_kernel.extensions.loader import hooks_of
 
             self._loaded[info.manifest] = hooks_of(info)
         return self._loaded[info.manifest]

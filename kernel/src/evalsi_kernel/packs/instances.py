@@ -18,7 +18,7 @@ class Instance(NamedTuple):
         info: its entry in the catalog.
         params: params with defaults filled in.
         when: CEL condition under which it scores a record of a run; None means always.
-        qualified: scores that share their name with a score of another evaluator; see `tell_apart`.
+        qualified: scores that share their name with a score of another evaluator; see `qualify_shared_names`.
     """
 
     session: int
@@ -37,7 +37,7 @@ class Instance(NamedTuple):
         return f"{self.name}.{score_name}"
 
 
-def tell_apart(scores: Iterable[tuple[Instance, str]]) -> dict[int, set[str]]:
+def qualify_shared_names(scores: Iterable[tuple[Instance, str]]) -> dict[int, set[str]]:
     """Qualify scores of different evaluators that have the same metric name.
 
     Args:

@@ -91,7 +91,7 @@ def sdk_paths(environment: Environment) -> list[Path]:
 
 
 def _builder_for(pack: str) -> EnvironmentBuilder:
-    from evalsi_kernel.extensions.asking import environment_builder
+    from evalsi_kernel.extensions.hook_calls import environment_builder
     from evalsi_kernel.extensions.installed import default_extensions
 
     try:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.model_client import NOTHING, CallFailed, ModelClient, Spent
-from evalsi_kernel.broker.retrying import UNREACHABLE
+from evalsi_kernel.broker.retries import UNREACHABLE
 from evalsi_kernel.records.intake import MAX_RECORD_BYTES
 from evalsi_kernel.runs.answers import answered, failed
 from evalsi_kernel.runs.items import Items

@@ -15,7 +15,7 @@ from evalsi_kernel.broker.prices import PriceTable
 from evalsi_kernel.broker.rate_limiter import RateLimiter
 from evalsi_kernel.broker.settings import BrokerSettings, ModelSettings
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions.asking import connector, open_source, open_target, price_file, read_prices
+from evalsi_kernel.extensions.hook_calls import connector, open_source, open_target, price_file, read_prices
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest

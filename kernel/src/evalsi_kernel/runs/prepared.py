@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsi_kernel.errors import DatasetError, OutputError, UsageError
-from evalsi_kernel.extensions.asking import (
+from evalsi_kernel.extensions.hook_calls import (
     condition_language,
     interval_method,
     open_source,
@@ -22,7 +22,7 @@ from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.gates.conditions import EVALUATOR_VARIABLES, Condition
 from evalsi_kernel.gates.precheck import GatePlan, plan_gates
 from evalsi_kernel.packs.wanted import Wanted
-from evalsi_kernel.planning.planning import Plan, make_plan
+from evalsi_kernel.planning.plan import Plan, make_plan
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.records.mapping import Path as FieldPath
 from evalsi_kernel.records.mapping import add_mapping

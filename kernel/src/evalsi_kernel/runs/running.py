@@ -19,7 +19,7 @@ from evalsi_kernel.broker.settings import BrokerSettings
 from evalsi_kernel.errors import EvalsiError, OutputError
 from evalsi_kernel.evaluation.run_scores import RunScores
 from evalsi_kernel.evaluation.scorers import Scorers, close_all, scorers
-from evalsi_kernel.extensions.asking import stopping_rule
+from evalsi_kernel.extensions.hook_calls import stopping_rule
 from evalsi_kernel.gates.verdicts import applying
 from evalsi_kernel.records.intake import Intake
 from evalsi_kernel.request import Listener

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalsi_kernel.broker.settings import PRIMARY
 from evalsi_kernel.evaluation.broker_findings import OVERSHOOT
-from evalsi_kernel.extensions.asking import gate_warnings, trial_advice
+from evalsi_kernel.extensions.hook_calls import gate_warnings, trial_advice
 from evalsi_kernel.gates.baseline import mark_of, side
 from evalsi_kernel.gates.early_stopping import Decision
 from evalsi_kernel.gates.pass_at_k import metric_parts

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from evalsi_kernel.broker.ask import NO_TOKENS, UNKNOWN_TOKENS, Ask, Reply
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.broker.retrying import renewed
+from evalsi_kernel.broker.retries import renewed
 
 from .store import BatchFile
 

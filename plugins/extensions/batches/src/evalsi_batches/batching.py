@@ -16,7 +16,7 @@ from evalsi_kernel.broker.ask import NO_TOKENS, Ask, Reply
 from evalsi_kernel.broker.batches import KeptReplies
 from evalsi_kernel.broker.connector import BatchConnector, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
-from evalsi_kernel.broker.retrying import THROTTLED, renewed
+from evalsi_kernel.broker.retries import THROTTLED, renewed
 from evalsi_kernel.errors import CacheError, ConfigError
 from evalsi_protocol.errors import WireError
 

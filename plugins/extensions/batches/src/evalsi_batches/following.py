@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from evalsi_kernel.broker.connector import BatchConnector, BatchState, ProviderError
-from evalsi_kernel.broker.retrying import THROTTLED
+from evalsi_kernel.broker.retries import THROTTLED
 
 from .batch import Batch
 from .store import BatchFile

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import EvalsiError, UsageError
 from evalsi_kernel.evaluation.evaluation import evaluate
-from evalsi_kernel.extensions.asking import open_source
+from evalsi_kernel.extensions.hook_calls import open_source
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.instances import Instance

@@ -11,7 +11,7 @@ from typing import Any
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import UsageError
-from evalsi_kernel.extensions.asking import interval_method
+from evalsi_kernel.extensions.hook_calls import interval_method
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.output_check import check_output

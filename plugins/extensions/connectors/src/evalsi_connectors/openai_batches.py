@@ -23,7 +23,7 @@ from .dialect import Dialect
 from .failure import failure
 from .refusal import Refusal, refusal_of
 from .status import refused, status_error
-from .transport import Answer, Caller
+from .transport import Answer, ApiClient
 from .unsupported import refused_setting
 from .who import Who
 
@@ -40,20 +40,20 @@ class OpenAIBatches:
     """The batches of one model.
 
     Args:
-        caller: makes the calls.
+        api: makes the calls.
         who: the model.
         dialect: how its server takes a request.
     """
 
-    def __init__(self, caller: Caller, who: Who, dialect: Dialect) -> None:
-        self._caller = caller
+    def __init__(self, api: ApiClient, who: Who, dialect: Dialect) -> None:
+        self._api = api
         self._who = who
         self._dialect = dialect
 
     async def submit(self, asks: Mapping[str, Ask], tag: str) -> str:
         """Upload the asks and start a batch, with a tag unless it is ""; returns its id."""
         content = b"".join(map(self._line, asks, asks.values()))
-        uploaded = await self._caller.upload("/files", "requests.jsonl", content, {"purpose": "batch"})
+        uploaded = await self._api.upload("/files", "requests.jsonl", content, {"purpose": "batch"})
         body: dict[str, Any] = {
             "input_file_id": self._id(self._object(uploaded), "took a file"),
             "endpoint": _ENDPOINT,
@@ -61,7 +61,7 @@ class OpenAIBatches:
         }
         if tag:
             body["metadata"] = {_TAG: tag}
-        started = await self._caller.post("/batches", json.dumps(body).encode())
+        started = await self._api.post("/batches", json.dumps(body).encode())
         return self._id(self._object(started), "started a batch")
 
     async def recent(self, since_s: float) -> list[ListedBatch]:
@@ -69,7 +69,7 @@ class OpenAIBatches:
         found: list[ListedBatch] = []
         after = ""
         while True:
-            body = self._object(await self._caller.get(f"/batches?limit={PAGE}{after}"))
+            body = self._object(await self._api.get(f"/batches?limit={PAGE}{after}"))
             rows = [row for row in listed_rows(body, self._who) if count_or_none(row.get("created_at")) is not None]
             found += [_listed(row) for row in rows if row["created_at"] >= since_s]
             if body.get("has_more") is not True or not rows or rows[-1]["created_at"] < since_s:
@@ -98,7 +98,7 @@ class OpenAIBatches:
         join = Join(asks, lambda row, ask: self._reply(batch_id, row, ask), self._who)
         for kind in ("output_file_id", "error_file_id"):
             if isinstance(file_id := batch.get(kind), str):
-                lines = self._caller.stream(f"/files/{_part(file_id)}/content", file_limit_bytes(len(asks)))
+                lines = self._api.stream(f"/files/{_part(file_id)}/content", file_limit_bytes(len(asks)))
                 try:
                     async for row in json_lines(lines, len(asks)):
                         if told := join.told(row):
@@ -110,7 +110,7 @@ class OpenAIBatches:
 
     async def cancel(self, batch_id: str) -> None:
         """Have no further ask worked on."""
-        self._object(await self._caller.post(f"/batches/{_part(batch_id)}/cancel", b""))
+        self._object(await self._api.post(f"/batches/{_part(batch_id)}/cancel", b""))
 
     def _line(self, name: str, ask: Ask) -> bytes:
         body = chat_request(self._who.model, ask, self._dialect.way(ask.schema))
@@ -118,7 +118,7 @@ class OpenAIBatches:
         return json.dumps(row).encode() + b"\n"
 
     async def _batch(self, batch_id: str) -> Mapping[str, Any]:
-        return self._object(await self._caller.get(f"/batches/{_part(batch_id)}"))
+        return self._object(await self._api.get(f"/batches/{_part(batch_id)}"))
 
     def _object(self, answer: Answer) -> Mapping[str, Any]:
         if answer.is_success:

@@ -25,7 +25,7 @@ from .openai_batches import MAX_ASKS, SETTINGS, OpenAIBatches
 from .refusal import Refusal, read_refusal
 from .server_events import is_streamed
 from .status import status_error
-from .transport import Answer, Caller
+from .transport import Answer, ApiClient
 from .unsupported import refused_setting
 from .who import Home
 
@@ -61,8 +61,8 @@ class OpenAICompatible(BatchDoor):
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._who.key is not None:
             headers["Authorization"] = f"Bearer {self._who.key.secret()}"
-        self._caller = Caller(settings, headers, self._who)
-        self._batches = OpenAIBatches(self._caller, self._who, self._dialect)
+        self._api = ApiClient(settings, headers, self._who)
+        self._batches = OpenAIBatches(self._api, self._who, self._dialect)
 
     async def complete(self, ask: Ask) -> Reply:
         """Make one call; raises `ProviderError`."""
@@ -93,14 +93,14 @@ class OpenAICompatible(BatchDoor):
         body = embedding_request(self._model, texts, as_base64=self._who.address.is_home)
         # Vectors written as JSON take up to 22 bytes for each dimension.
         limit_bytes = max(MAX_REPLY_BYTES, len(texts) * MAX_VECTOR_BYTES)
-        answer = await self._caller.post("/embeddings", json.dumps(body).encode(), limit_bytes)
+        answer = await self._api.post("/embeddings", json.dumps(body).encode(), limit_bytes)
         if not answer.is_success:
             raise self._failed(answer)
         return read_embeddings(answer.content, answer.headers, self._who, len(texts))
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._caller.close()
+        await self._api.close()
 
     def _read(self, answer: Answer, way: Way) -> Reply:
         if not (self._streams and is_streamed(answer.content)):
@@ -112,7 +112,7 @@ class OpenAICompatible(BatchDoor):
         body = chat_request(self._model, ask, way)
         if self._streams:
             body = streamed(body, tells_usage=tells_usage)
-        return await self._caller.post("/chat/completions", encoded(body))
+        return await self._api.post("/chat/completions", encoded(body))
 
     def _failed(self, answer: Answer) -> ProviderError:
         return status_error(answer.status, answer.headers, answer.content, self._who)

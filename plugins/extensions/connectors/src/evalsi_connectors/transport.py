@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 
 
 def open_client(settings: ConnectorSettings, transport: AiohttpTransport | None = None) -> httpx2.AsyncClient:
-    """A client for at most `settings.max_connections` connections; it waits as long as its caller lets it.
+    """A client for at most `settings.max_connections` connections; it waits as long as its api lets it.
 
     Args:
         settings: of the model.
@@ -220,7 +220,7 @@ class Turns:
                 raise connection_error(cause, self._who) from cause
 
 
-class Caller:
+class ApiClient:
     """Makes calls to the endpoints of one address.
 
     Args:

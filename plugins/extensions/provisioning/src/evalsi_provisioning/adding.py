@@ -18,8 +18,8 @@ from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.paths import PROJECT_PACKS
 from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.launching import launch_unheld
-from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.planning.launches import launch_unheld
+from evalsi_kernel.planning.reattach import SERVICE
 from evalsi_kernel.supervision.pack_description import describe
 
 from .admission import differences, holding

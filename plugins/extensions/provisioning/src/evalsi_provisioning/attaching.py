@@ -15,7 +15,7 @@ import tomli_w
 from evalsi_kernel.checking.toml_text import parse_toml
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.packs.catalog import MANIFEST
-from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.planning.reattach import SERVICE
 from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.supervision.launch import Launch
 from evalsi_kernel.supervision.worker import start_worker

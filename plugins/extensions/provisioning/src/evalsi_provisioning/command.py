@@ -17,7 +17,7 @@ from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
 from evalsi_kernel.planning.environments import ensure_environment, pack_state
-from evalsi_kernel.planning.launching import launch_pack
+from evalsi_kernel.planning.launches import launch_pack
 from evalsi_kernel.results.grid import Grid, printable_lines, text_grid
 from evalsi_kernel.supervision.pack_description import describe
 

@@ -19,7 +19,7 @@ from evalsi_kernel.errors import EvalsiError, PackError, UsageError
 from evalsi_kernel.packs.catalog import MANIFEST, Catalog, default_catalog
 from evalsi_kernel.packs.manifests import PROTOCOL, load_manifest
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.planning.reattach import SERVICE
 from evalsi_kernel.results.grid import printable, printable_lines
 
 from .adding import Proposal, Rules, add, needs_grant, not_recorded, remove, signed_by

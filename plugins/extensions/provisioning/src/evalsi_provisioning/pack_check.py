@@ -23,7 +23,7 @@ from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
-from evalsi_kernel.planning.launching import launch_unheld
+from evalsi_kernel.planning.launches import launch_unheld
 from evalsi_kernel.results.grid import printable, printable_lines
 
 from .archives import is_archive

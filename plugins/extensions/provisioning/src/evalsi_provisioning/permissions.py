@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from evalsi_kernel.packs.pack_info import MEMORY_MB, PYTHON, PackInfo
-from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
-from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.planning.launches import HARD_LIMIT_FACTOR
+from evalsi_kernel.planning.reattach import SERVICE
 
 KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"

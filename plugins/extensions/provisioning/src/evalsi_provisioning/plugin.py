@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.hooks import hookimpl
-from evalsi_kernel.planning.reattaching import SERVICE
+from evalsi_kernel.planning.reattach import SERVICE
 
 from . import PROJECT_LOCK
 

@@ -11,7 +11,7 @@ import sys
 
 from evalsi_kernel.errors import PackError
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.launching import HARD_LIMIT_FACTOR
+from evalsi_kernel.planning.launches import HARD_LIMIT_FACTOR
 from evalsi_kernel.supervision.launch import Command, Launch
 
 RUNTIME = "program"

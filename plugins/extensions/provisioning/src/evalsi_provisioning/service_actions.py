@@ -17,7 +17,7 @@ from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import MANIFEST, default_catalog
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.planning.launching import launch_pack, launch_unheld
+from evalsi_kernel.planning.launches import launch_pack, launch_unheld
 from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.supervision.launch import Launch

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from evalsi_kernel.errors import PackEnvironmentError
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.reattaching import NO_LIMIT_S
+from evalsi_kernel.planning.reattach import NO_LIMIT_S
 from evalsi_kernel.supervision.launch import Launch
 from evalsi_kernel.supervision.transports import READ_BYTES, StreamTransport
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from evalsi_kernel.commands import Toolkit
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.extensions.asking import command
+from evalsi_kernel.extensions.hook_calls import command
 from evalsi_kernel.extensions.installed import default_extensions
 
 _NAME = "compare"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsi_kernel.errors import ConfigError, UsageError
-from evalsi_kernel.extensions.asking import condition_language
+from evalsi_kernel.extensions.hook_calls import condition_language
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.files.atomic_file import atomic_file
 from evalsi_kernel.files.output_check import check_output

@@ -9,7 +9,7 @@ import argparse
 from typing import Any
 
 from evalsi_kernel.commands import Toolkit
-from evalsi_kernel.extensions.asking import MODEL_TARGET, target_options
+from evalsi_kernel.extensions.hook_calls import MODEL_TARGET, target_options
 from evalsi_kernel.extensions.installed import Extensions, default_extensions
 from evalsi_kernel.runs.spec import RunDocument
 

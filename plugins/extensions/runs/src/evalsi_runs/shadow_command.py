@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from evalsi_kernel.commands import Toolkit
-from evalsi_kernel.extensions.asking import command
+from evalsi_kernel.extensions.hook_calls import command
 from evalsi_kernel.extensions.installed import default_extensions
 from evalsi_kernel.packs.catalog import default_catalog
 from evalsi_kernel.runs.request import RunEnd, RunRequest

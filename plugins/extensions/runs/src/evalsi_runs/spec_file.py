@@ -14,7 +14,7 @@ from typing import Any
 from evalsi_kernel.checking.problems import Problem
 from evalsi_kernel.checking.toml_tables import check_table, problems_of
 from evalsi_kernel.errors import ConfigError, EvalsiError, UsageError
-from evalsi_kernel.extensions.asking import target_options
+from evalsi_kernel.extensions.hook_calls import target_options
 from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.spec import RunDocument
 

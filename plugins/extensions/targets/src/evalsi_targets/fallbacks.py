@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from evalsi_kernel.broker.ask import UNKNOWN_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
-from evalsi_kernel.broker.retrying import UNREACHABLE
+from evalsi_kernel.broker.retries import UNREACHABLE
 from evalsi_kernel.target import Bounds, Generated, Target, TargetInput, warnings_of
 
 LONGEST_WAIT_S: Final = 60.0

@@ -33,7 +33,7 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
     """
     if pack.is_builtin and not is_project_pack(pack.folder):
         return launch_unheld(pack, on_progress)
-    from evalsi_kernel.extensions.asking import admission
+    from evalsi_kernel.extensions.hook_calls import admission
     from evalsi_kernel.extensions.installed import default_extensions
 
     hold = admission(pack, default_extensions())
@@ -43,7 +43,7 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
 def launch_unheld(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
     """Return the launch of a pack without enforced permissions; raise as `launch_pack`, except for admission."""
     if pack.runtime != PYTHON:
-        from evalsi_kernel.extensions.asking import runtime_launch
+        from evalsi_kernel.extensions.hook_calls import runtime_launch
         from evalsi_kernel.extensions.installed import default_extensions
 
         return runtime_launch(pack, default_extensions())

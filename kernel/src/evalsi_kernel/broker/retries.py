@@ -148,12 +148,12 @@ class Breaker:
         if self._long_waits >= MAX_LONG_WAITS:
             self.trip(error)
 
-    def rejected(self, error: ProviderError, heard: int | None) -> int:
+    def rejected(self, error: ProviderError, previous: int | None) -> int:
         """Record a rejected try (429).
 
         Args:
             error: how it failed.
-            heard: the return value for the previous try of the same call; None for its first.
+            previous: the return value for the previous try of the same call; None for its first.
 
         Returns:
             A value to pass for the next try of the same call; each call counts once between two successes.
@@ -161,7 +161,7 @@ class Breaker:
         now = asyncio.get_running_loop().time()
         if not self._failing:
             self._failing_since = now
-        self._failing += heard != self._successes
+        self._failing += previous != self._successes
         if self._failing >= FAILING and now - self._failing_since >= FAILING_S:
             self._trip_after(error, now - self._failing_since)
         return self._successes
@@ -257,7 +257,7 @@ class _Tries:
         self._failures = 0
         self._took_s = 0.0
         self._began_at = 0.0
-        self._heard: int | None = None
+        self._previous: int | None = None
         self._takes_turns = takes_turns
         self._was_paused = False
         self._is_wrong_address = False
@@ -292,7 +292,7 @@ class _Tries:
         elif _asks_too_much(error, policy):
             breaker.asked_to_wait(self._raised(error, self._end(error) or ""))
         elif error.error.code == THROTTLED:
-            self._heard = breaker.rejected(error, self._heard)
+            self._previous = breaker.rejected(error, self._previous)
             if self._limiter.rejected_for_s > policy.max_s:
                 breaker.trip(self._raised(error, self._end(error) or ""))
         elif error.error.code == "provider.bad_request":

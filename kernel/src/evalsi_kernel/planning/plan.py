@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalsi_kernel.checking.suggestions import did_you_mean
 from evalsi_kernel.errors import ConfigError, PackEnvironmentError, PackError, UsageError
 from evalsi_kernel.packs.catalog import Catalog
-from evalsi_kernel.packs.instances import Instance, tell_apart
+from evalsi_kernel.packs.instances import Instance, qualify_shared_names
 from evalsi_kernel.packs.pack_info import EvaluatorInfo, PackInfo
 from evalsi_kernel.packs.params import check_params
 from evalsi_kernel.packs.refs import CustomRef, parse_ref
 from evalsi_kernel.packs.wanted import Wanted
-from evalsi_kernel.planning.launching import launch_custom, launch_pack
-from evalsi_kernel.planning.reattaching import reattached
+from evalsi_kernel.planning.launches import launch_custom, launch_pack
+from evalsi_kernel.planning.reattach import reattached
 from evalsi_kernel.request import Request
 from evalsi_kernel.supervision.launch import Launch, Opening, PoolLimits, ServeInThread
 from evalsi_kernel.supervision.spawn import Spawned, spawn
@@ -93,7 +93,7 @@ def make_plan(
     """
     if not request.evaluators:
         raise UsageError("No evaluator is given.", "Add one, such as exact-match; `evalsi catalog` lists them.")
-    found = _told_apart([one for want in request.evaluators for one in _find(want, catalog, local)])
+    found = _with_full_names([one for want in request.evaluators for one in _find(want, catalog, local)])
     found = _with_params(found, request.params)
     found = _with_checked_params(found)
     _check_names(found)
@@ -110,7 +110,9 @@ def make_plan(
             packs[one.pack.name] = one.pack
         instances.append(Instance(session, one.name, one.info, one.want.params, one.want.when, set()))
         groups[one.key].openings.append(Opening(session, one.info.name, one.want.params, one.info.version))
-    tell_apart((one, name) for one in instances for name in [output.name for output in one.info.outputs] or [""])
+    qualify_shared_names(
+        (one, name) for one in instances for name in [output.name for output in one.info.outputs] or [""]
+    )
     plan = Plan(tuple(instances), tuple(groups.values()), tuple(packs.values()))
     try:
         for group in plan.groups:
@@ -221,7 +223,7 @@ def _with_checked_params(found: Sequence[_Found]) -> list[_Found]:
     return checked
 
 
-def _told_apart(found: Sequence[_Found]) -> list[_Found]:
+def _with_full_names(found: Sequence[_Found]) -> list[_Found]:
     """Give evaluators that share a name their full names, such as `ragas/faithfulness`, unless named by the user."""
     names = Counter(one.name for one in found)
     return [

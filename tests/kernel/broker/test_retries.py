@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalsi_kernel.broker.ask import Tokens
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.broker.rate_limiter import RateLimiter
-from evalsi_kernel.broker.retrying import FAILING, MAX_LONG_WAITS, Breaker, RetryPolicy, call_with_retries
+from evalsi_kernel.broker.retries import FAILING, MAX_LONG_WAITS, Breaker, RetryPolicy, call_with_retries
 from evalsi_protocol.errors import Retry
 from tests.kernel.broker.throttling import Server, Throttled
 from tests.kernel.broker.virtual_time import run_virtually
