@@ -48,7 +48,7 @@ class Dredge:
             listener.on_note("dredging")
             evaluation = evaluate(request, default_catalog(), listener=listener, check=self.look)
         print(self.toolkit.as_json({{"depth": options.depth, "judge": models and models.roles["primary"].model}}))
-        return self.toolkit.tell(evaluation)
+        return self.toolkit.print_findings(evaluation)
 
     def look(self, instances):
         if [one.name for one in instances] == ["contains"]:
@@ -263,7 +263,7 @@ def test_what_was_found_is_told_and_becomes_an_exit_code(
     capsys: pytest.CaptureFixture[str], status: Status, finding: Finding, quiet: bool, told: tuple[int, str]
 ) -> None:
     evaluation = Evaluation(status, None, 1, (), (), (finding,), {}, None)
-    assert (Toolkit().tell(evaluation, quiet=quiet), capsys.readouterr().err) == told
+    assert (Toolkit().print_findings(evaluation, quiet=quiet), capsys.readouterr().err) == told
 
 
 def test_the_line_of_progress_is_gone_when_the_results_are_printed(site: Site) -> None:

@@ -14,7 +14,7 @@ from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.checking.toml_tables import problems_of
 from evalsi_kernel.extensions.hook_calls import connector, open_source, open_target, target_options
 from evalsi_kernel.extensions.installed import default_extensions
-from evalsi_kernel.target import Generated, Lent, Target, TargetInput, TargetSettings
+from evalsi_kernel.target import Generated, Target, TargetInput, TargetServices, TargetSettings
 
 T = TypeVar("T")
 EXTENSIONS = default_extensions()
@@ -31,7 +31,7 @@ def problems(kind: str, **options: Any) -> list[str]:
 async def opened(kind: str, folder: Path, *, at_once: int = 8, **options: Any) -> AsyncIterator[Target]:
     """The target, until the block is left."""
     assert problems(kind, **options) == []
-    lent = Lent(lambda model: connector(model, EXTENSIONS), lambda uri: open_source(uri, EXTENSIONS))
+    lent = TargetServices(lambda model: connector(model, EXTENSIONS), lambda uri: open_source(uri, EXTENSIONS))
     target = open_target(TargetSettings(kind, options, folder, at_once), lent, EXTENSIONS)
     try:
         yield target

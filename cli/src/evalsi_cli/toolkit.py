@@ -57,6 +57,6 @@ class Toolkit:
         """Return the estimate of a dry run as text."""
         return preview_text(preview)
 
-    def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
+    def print_findings(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
         """Print findings and error of an evaluation. Return the exit code."""
         return tell_evaluation(evaluation, quiet=quiet)

@@ -44,7 +44,7 @@ class Toolkit(Protocol):
     def preview_text(self, preview: Preview) -> str:
         """Return the calls and costs that a dry run expects, as text for the user."""
 
-    def tell(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
+    def print_findings(self, evaluation: Evaluation, *, quiet: bool = False) -> int:
         """Print the findings and the error of an evaluation to standard error; return the exit code."""
 
 
@@ -59,7 +59,7 @@ class Command(Protocol):
         """
 
     def run(self, options: argparse.Namespace) -> int:
-        """Run the command and return the exit code: 0 success, 1 error, 3 failed gate, or that of `Toolkit.tell`.
+        """Run the command; return 0 for success, 1 for an error, 3 for a failed gate, or what `print_findings` returns.
 
         Raises:
             EvalsiError: printed with its hint; the exit code is 1, or 2 for a `UsageError`.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.records.sources import Source
     from evalsi_kernel.scores.intervals import IntervalMethod
     from evalsi_kernel.supervision.launch import Launch
-    from evalsi_kernel.target import Lent, Target, TargetSettings
+    from evalsi_kernel.target import Target, TargetServices, TargetSettings
 
 PROJECT = "evalsi"
 
@@ -246,7 +246,7 @@ def evalsi_target_options(connector: str) -> type[BaseModel] | None:
 
 
 @hookspec(firstresult=True)
-def evalsi_target(settings: TargetSettings, lent: Lent) -> Target | None:
+def evalsi_target(settings: TargetSettings, lent: TargetServices) -> Target | None:
     """Create the target of a run, without calling it.
 
     Called on the extension whose `extension.toml` provides the name (`targets`), within the event loop that uses the

@@ -32,7 +32,7 @@ class TargetSettings(NamedTuple):
     max_in_flight: int
 
 
-class Lent(NamedTuple):
+class TargetServices(NamedTuple):
     """Services of other extensions that a target may use.
 
     Args:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.records.sources import Source
     from evalsi_kernel.scores.intervals import IntervalMethod
     from evalsi_kernel.supervision.launch import Launch
-    from evalsi_kernel.target import Lent, Target, TargetSettings
+    from evalsi_kernel.target import Target, TargetServices, TargetSettings
 
 MODEL_TARGET = "model"
 """Name of the target that calls a model through any connector."""
@@ -64,8 +64,8 @@ def gate_warnings(
 ) -> list[str]:
     """Return the gate warnings of all extensions; see `hooks.evalsi_gate_warnings`. Raise as `Extensions.load`."""
     asked = [extensions.load(info).hook for info in extensions.infos if info.names("gate_warnings")]
-    told = [hook.evalsi_gate_warnings(gated=gated, judge=judge, folder=folder) for hook in asked]
-    return [warning for of_extension in told for warnings in of_extension for warning in warnings]
+    results = [hook.evalsi_gate_warnings(gated=gated, judge=judge, folder=folder) for hook in asked]
+    return [warning for of_extension in results for warnings in of_extension for warning in warnings]
 
 
 def connector(settings: ConnectorSettings, extensions: Extensions) -> Connector:
@@ -98,7 +98,7 @@ def target_options(name: str, extensions: Extensions) -> type[BaseModel]:
     return cast("type[BaseModel]", _asked(extensions, "targets", kind, "evalsi_target_options", connector=name))
 
 
-def open_target(settings: TargetSettings, lent: Lent, extensions: Extensions) -> Target:
+def open_target(settings: TargetSettings, lent: TargetServices, extensions: Extensions) -> Target:
     """Return the target of a run; call it within the event loop that uses it. Raise as `connector`."""
     kind = target_kind(settings.connector, extensions)
     return cast("Target", _asked(extensions, "targets", kind, "evalsi_target", settings=settings, lent=lent))

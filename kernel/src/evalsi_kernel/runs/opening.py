@@ -20,7 +20,7 @@ from evalsi_kernel.extensions.installed import Extensions
 from evalsi_kernel.runs.record_store import RecordStore
 from evalsi_kernel.runs.request import RunRequest
 from evalsi_kernel.runs.spec import BudgetSpec
-from evalsi_kernel.target import Lent, Target, TargetInput, TargetSettings, fallbacks_of
+from evalsi_kernel.target import Target, TargetInput, TargetServices, TargetSettings, fallbacks_of
 
 if TYPE_CHECKING:
     from evalsi_kernel.request import Listener
@@ -49,7 +49,7 @@ async def target_of(request: RunRequest, extensions: Extensions) -> AsyncIterato
     """The target, until the block is left."""
     spec = request.document.spec.target
     settings = TargetSettings(spec.connector, spec.options, request.folder, spec.max_concurrency)
-    lent = Lent(lambda model: connector(model, extensions), lambda uri: open_source(uri, extensions))
+    lent = TargetServices(lambda model: connector(model, extensions), lambda uri: open_source(uri, extensions))
     target = open_target(settings, lent, extensions)
     try:
         yield target

@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 VARIABLE = "EVALSI_STARTED_BY"
 ROUNDS = 100
+"""Maximum number of scans: killed processes may leave orphans of their own."""
 MOST_ENDED = 16
+"""Number of ended processes whose cleanup may be deferred."""
 REAP_S = 1.0
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 

@@ -42,11 +42,11 @@ class PackLog:
 
     def write(self, pack: str, lines: Sequence[str]) -> None:
         """Append lines of a pack, each prefixed with its name; errors of the disk are ignored."""
-        told = [f"{pack}: {line}" for line in lines]
+        prefixed = [f"{pack}: {line}" for line in lines]
         if self._echo is not None:
-            for line in told:
+            for line in prefixed:
                 self._echo(line)
-        if self._is_full or not told:
+        if self._is_full or not prefixed:
             return
         try:
             if self._file is None:
@@ -54,7 +54,7 @@ class PackLog:
                 # Output of evaluators may contain data: readable by this user only.
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
                 self._file = open(descriptor, "ab", buffering=0)  # noqa: SIM115 -- open as long as the run.
-            self._file.write("".join(f"{line}\n" for line in told).encode("utf-8", "backslashreplace"))
+            self._file.write("".join(f"{line}\n" for line in prefixed).encode("utf-8", "backslashreplace"))
             if self._file.tell() > MAX_BYTES and self._rotates:
                 self._file.close()
                 self._file = None

@@ -93,7 +93,7 @@ class Calibrate:
             print(markdown_report(calibrated) if options.format == "markdown" else text_report(calibrated))
         if options.output is not None:
             write_calibration(options.output, record)
-        return self._toolkit.tell(evaluation, quiet=options.quiet)
+        return self._toolkit.print_findings(evaluation, quiet=options.quiet)
 
 
 class _Run:

@@ -84,7 +84,7 @@ class Run:
                 return OK
             end = with_errors_told(execute(request, default_catalog(), extensions, listener=listener))
         print(self._told(end, options.format))
-        code = self._toolkit.tell(end.evaluation, quiet=options.quiet)
+        code = self._toolkit.print_findings(end.evaluation, quiet=options.quiet)
         if not options.quiet:
             print(f"results: {end.results}", file=sys.stderr)
         return exit_code(end, code)

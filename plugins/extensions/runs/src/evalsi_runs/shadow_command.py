@@ -68,7 +68,7 @@ class Shadow:
         # What was recorded comes first: it is free, and where it lacks something nothing is paid for the candidate.
         for one, called in ((as_recorded(document), f"{name}{_RECORDED}"), (document, name)):
             end = self._run(one, called, options)
-            code = exit_code(end, self._toolkit.tell(end.evaluation, quiet=options.quiet))
+            code = exit_code(end, self._toolkit.print_findings(end.evaluation, quiet=options.quiet))
             if end.state in ("error", "cancelled"):
                 return code
             results.append(str(end.results))

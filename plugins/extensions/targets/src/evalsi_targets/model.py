@@ -11,7 +11,7 @@ from typing import Any, Final
 from evalsi_kernel.broker.ask import Ask
 from evalsi_kernel.broker.connector import ConnectorSettings, ProviderError
 from evalsi_kernel.broker.prices import input_tokens_bound
-from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
+from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetServices, TargetSettings
 
 from .model_messages import messages_of, single_brace_warnings
 from .model_options import options_of
@@ -27,7 +27,7 @@ class Model:
         ConfigError: the connector cannot be made.
     """
 
-    def __init__(self, settings: TargetSettings, lent: Lent) -> None:
+    def __init__(self, settings: TargetSettings, lent: TargetServices) -> None:
         options = options_of(settings.connector).model_validate(settings.options)
         self._options = options
         self.provider, self.model = settings.connector, options.model

@@ -5,7 +5,7 @@ It must not know how any of them is asked.
 
 from __future__ import annotations
 
-from evalsi_kernel.target import Lent, Target, TargetSettings
+from evalsi_kernel.target import Target, TargetServices, TargetSettings
 
 from .fallback_keys import with_inherited
 from .fallbacks import Fallbacks
@@ -14,7 +14,7 @@ from .model_options import RESPONSES, OpenAIOptions, options_of
 from .responses import Responses
 
 
-def model_target(settings: TargetSettings, lent: Lent) -> Target:
+def model_target(settings: TargetSettings, lent: TargetServices) -> Target:
     """The target; each of its fallbacks is made now, so that a key that is missing is told before anything is paid for.
 
     Raises:
@@ -32,7 +32,7 @@ def model_target(settings: TargetSettings, lent: Lent) -> Target:
     return Fallbacks(first, others, options.fallback_after)
 
 
-def _one(settings: TargetSettings, lent: Lent) -> Target:
+def _one(settings: TargetSettings, lent: TargetServices) -> Target:
     """One model, by the API that its keys name."""
     options = options_of(settings.connector).model_validate(settings.options)
     if isinstance(options, OpenAIOptions) and options.api == RESPONSES:

@@ -12,7 +12,7 @@ from evalsi_kernel.hooks import hookimpl
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from evalsi_kernel.target import Lent, Target, TargetSettings
+    from evalsi_kernel.target import Target, TargetServices, TargetSettings
 
 
 @hookimpl
@@ -44,7 +44,7 @@ def evalsi_target_options(connector: str) -> type[BaseModel]:
 
 
 @hookimpl
-def evalsi_target(settings: TargetSettings, lent: Lent) -> Target:
+def evalsi_target(settings: TargetSettings, lent: TargetServices) -> Target:
     """The target of a kind; of a name that is none of ours, a model behind that connector."""
     if settings.connector == "replay":
         from .replay import Replay

@@ -15,7 +15,7 @@ from evalsi_kernel.broker.ask import NO_TOKENS
 from evalsi_kernel.broker.connector import ProviderError
 from evalsi_kernel.checking.toml_tables import FilledLine, Table
 from evalsi_kernel.errors import ConfigError
-from evalsi_kernel.target import Bounds, Generated, Lent, TargetInput, TargetSettings
+from evalsi_kernel.target import Bounds, Generated, TargetInput, TargetServices, TargetSettings
 
 from .recorded import Key, Recorded, finish_of, read_recorded
 
@@ -41,7 +41,7 @@ class Replay:
     model = ""
     provider = ""
 
-    def __init__(self, settings: TargetSettings, lent: Lent) -> None:
+    def __init__(self, settings: TargetSettings, lent: TargetServices) -> None:
         options = ReplayOptions.model_validate(settings.options)
         self._recorded: dict[Key, Recorded] | None = None
         self.identity: Mapping[str, Any] = {"connector": "replay"}
