@@ -13,7 +13,7 @@ import pytest
 from evalsi_conformance.manifest import read_manifest
 from evalsi_conformance.starting import program_of
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.planning.launches import launch_unheld
+from evalsi_kernel.planning.launches import launch_unrestricted
 from tests.architecture.distributions import ROOT
 from tests.conformance.packs import write_pack
 
@@ -53,7 +53,7 @@ def test_a_file_that_can_be_executed_needs_nothing_to_start_it(tmp_path: Path) -
 
 def test_the_kernel_starts_the_same_command() -> None:
     pack = load_manifest(WITHOUT_SDK / "plugin.toml").to_pack(WITHOUT_SDK)
-    command = launch_unheld(pack, lambda _: None).command
+    command = launch_unrestricted(pack, lambda _: None).command
     assert command is not None
     assert program_of(WITHOUT_SDK, read_manifest(WITHOUT_SDK)[0]).argv == tuple(command.argv)
 

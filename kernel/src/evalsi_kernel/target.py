@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalsi_kernel.broker.connector import Connector, ConnectorSettings
     from evalsi_kernel.records.sources import Source
 
-NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
+NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 class TargetSettings(NamedTuple):
@@ -75,8 +75,8 @@ class Generated(NamedTuple):
     tokens: Tokens = UNKNOWN_TOKENS
     cost_usd: float | None = None
     model: str = ""
-    fields: Mapping[str, Any] = NOTHING_ELSE
-    metadata: Mapping[str, Any] = NOTHING_ELSE
+    fields: Mapping[str, Any] = NO_FIELDS
+    metadata: Mapping[str, Any] = NO_FIELDS
     fallback: int = 0
     waited_s: float = 0.0
 

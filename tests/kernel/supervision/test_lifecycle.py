@@ -59,7 +59,7 @@ def test_a_pack_that_dies_at_every_start_is_tried_a_bounded_number_of_times_with
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses_s = (0.0, 0.1, 0.3)
-    monkeypatch.setattr("evalsi_kernel.supervision.pool.BACK_OFF_S", pauses_s)
+    monkeypatch.setattr("evalsi_kernel.supervision.pool.BACKOFF_S", pauses_s)
     starts = tmp_path / "starts"
     script = f"import sys; open({str(starts)!r}, 'a').write('x'); sys.exit(3)"
 

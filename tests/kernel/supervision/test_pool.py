@@ -8,7 +8,7 @@ import pytest
 
 from evalsi_kernel.errors import PackEnvironmentError, PackError
 from evalsi_kernel.supervision.launch import Command, Launch, Opening, PoolLimits
-from evalsi_kernel.supervision.pool import MAX_POISON, Pool
+from evalsi_kernel.supervision.pool import MAX_CRASHES, Pool
 from tests.kernel.supervised import NAUGHTY, answered, bounded, chunk_of, kinds, launch, launch_raw, score
 
 
@@ -36,7 +36,7 @@ def test_a_pack_that_crashes_on_every_record_is_given_up_after_some_and_every_re
     assert kinds(columns[1]) == ["error"] * 10
     assert pool.restarts < 60
     messages = {outcome[1]["message"] for outcome in columns[0] if outcome is not None}
-    assert any(f"crashed on {MAX_POISON} records" in message for message in messages)
+    assert any(f"crashed on {MAX_CRASHES} records" in message for message in messages)
 
 
 @pytest.mark.parametrize("evaluator", ["hang_on_bad", "hang_hard_on_bad"])

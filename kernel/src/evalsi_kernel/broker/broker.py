@@ -175,7 +175,7 @@ class Broker:
         self.questions += 1
         try:
             if self.preview is not None:
-                resolved, shared = await self._foreseen(judge, ask, key), False
+                resolved, shared = await self._previewed(judge, ask, key), False
             else:
                 resolved, shared = await self._shared_calls.share((role, key.digest), lambda: judge.resolve(ask, key))
         except Unresolved as failure:
@@ -204,7 +204,7 @@ class Broker:
             raise BadAsk(f"Unknown judge role {role!r}; this run has: {', '.join(self.judges)}.")
         return judge
 
-    async def _foreseen(self, judge: Judge, ask: Ask, key: JudgeKey) -> Resolved:
+    async def _previewed(self, judge: Judge, ask: Ask, key: JudgeKey) -> Resolved:
         """Count the call of a dry run and return the cached answer; raise `Unresolved` where there is none."""
         assert self.preview is not None
         found = await judge.cached(ask, key)

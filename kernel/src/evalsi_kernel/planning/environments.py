@@ -61,7 +61,7 @@ def ensure_environment(
     stamp = read_stamp(plan)
     if rebuild or stamp is None or not is_whole(plan):
         builder, unwanted = _builder_for(pack_name), stamp if rebuild else None
-        stamp = builder.build(plan, unwanted=unwanted, on_progress=on_progress or _keep_silent, offline=offline)
+        stamp = builder.build(plan, unwanted=unwanted, on_progress=on_progress or _ignore, offline=offline)
     return Environment(plan.python, plan.key, plan.lock_sha256, stamp.uses_host_sdk)
 
 
@@ -106,5 +106,5 @@ def _builder_for(pack: str) -> EnvironmentBuilder:
         ) from error
 
 
-def _keep_silent(line: str) -> None:
+def _ignore(line: str) -> None:
     """Ignore progress."""

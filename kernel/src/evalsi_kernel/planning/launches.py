@@ -32,15 +32,15 @@ def launch_pack(pack: PackInfo, on_progress: Callable[[str], None] | None) -> La
         ConfigError: no extension admits third-party packs, or provides the runtime.
     """
     if pack.is_builtin and not is_project_pack(pack.folder):
-        return launch_unheld(pack, on_progress)
+        return launch_unrestricted(pack, on_progress)
     from evalsi_kernel.extensions.hook_calls import admission
     from evalsi_kernel.extensions.installed import default_extensions
 
     hold = admission(pack, default_extensions())
-    return hold(launch_unheld(pack, on_progress))
+    return hold(launch_unrestricted(pack, on_progress))
 
 
-def launch_unheld(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
+def launch_unrestricted(pack: PackInfo, on_progress: Callable[[str], None] | None) -> Launch:
     """Return the launch of a pack without enforced permissions; raise as `launch_pack`, except for admission."""
     if pack.runtime != PYTHON:
         from evalsi_kernel.extensions.hook_calls import runtime_launch

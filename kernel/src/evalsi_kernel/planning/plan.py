@@ -31,7 +31,7 @@ CONCURRENCY, WIDE_CONCURRENCY = 16, 64
 BATCH_CONCURRENCY = 5_000
 """Records in progress with a batch API, where each may add a question to the next batch."""
 MAX_REQUESTS = 512
-MUST_BE_NAMED = {
+REQUIRED_MODELS = {
     "judge": ("a judge", "Name one: --judge-model MODEL, with --judge-base-url or --judge-provider."),
     "embed": ("an embedding model", "Name one: --embed-model MODEL, with --embed-base-url or --embed-provider."),
 }
@@ -104,7 +104,7 @@ def make_plan(
     for session, one in enumerate(found, 1):
         if one.key not in groups:
             asks = {capability for other in found if other.key == one.key for capability in other.info.asks}
-            in_flight = request.concurrency or _of_asking(asks, request.models)
+            in_flight = request.concurrency or _model_concurrency(asks, request.models)
             groups[one.key] = _group(one, in_flight, request, on_progress)
         if one.pack is not None:
             packs[one.pack.name] = one.pack
@@ -250,7 +250,7 @@ def _check_names(found: Sequence[_Found]) -> None:
         refs[one.name] = ref
 
 
-def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
+def _model_concurrency(asks: Set[str], models: BrokerSettings | None) -> int | None:
     """Return the records in progress of a pack that calls models, to match calls or fill a batch; else None."""
     if models is None or not models.capabilities & asks:
         return None
@@ -259,7 +259,7 @@ def _of_asking(asks: Set[str], models: BrokerSettings | None) -> int | None:
     return max(WIDE_CONCURRENCY, *(model.max_in_flight for model in models.roles.values()))
 
 
-def _limits_of_waiting(limits: PoolLimits, concurrency: int) -> PoolLimits:
+def _with_concurrency(limits: PoolLimits, concurrency: int) -> PoolLimits:
     """Return limits with this concurrency; as many requests, since a request may hold one large record."""
     return limits._replace(
         concurrency=concurrency, max_requests=max(limits.max_requests, min(concurrency, MAX_REQUESTS))
@@ -270,8 +270,8 @@ def _check_asks(found: Sequence[_Found], bound: frozenset[str]) -> None:
     """Reject evaluators that need an unconfigured model; no default exists, so nothing is billed unasked."""
     for one in found:
         for capability in one.info.asks:
-            if capability in MUST_BE_NAMED and capability not in bound:
-                what, hint = MUST_BE_NAMED[capability]
+            if capability in REQUIRED_MODELS and capability not in bound:
+                what, hint = REQUIRED_MODELS[capability]
                 raise ConfigError(f"{one.name} needs {what}, but none is configured.", hint, code="config.no_model")
 
 
@@ -280,10 +280,10 @@ def _group(one: _Found, in_flight: int | None, request: Request, on_progress: Pr
     if pack is None:
         assert one.launch is not None
         limits = PoolLimits(record_timeout_s=request.record_timeout_s)
-        return Group(one.launch, _limits_of_waiting(limits, in_flight or CONCURRENCY))
+        return Group(one.launch, _with_concurrency(limits, in_flight or CONCURRENCY))
     limits = PoolLimits(record_timeout_s=pack.record_timeout_s, memory_bytes=pack.memory_mb * 1024 * 1024)
     if pack.workers == "wide":
-        limits = _limits_of_waiting(limits, in_flight or WIDE_CONCURRENCY)
+        limits = _with_concurrency(limits, in_flight or WIDE_CONCURRENCY)
     else:
         count = request.processes or os.cpu_count() or 1
         limits = limits._replace(processes=count, concurrency=in_flight or CONCURRENCY)

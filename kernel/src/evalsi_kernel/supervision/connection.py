@@ -70,7 +70,7 @@ async def not_bound(method: str, body: dict[str, Any]) -> dict[str, Any]:
     raise RequestFailed(WireError("capability.not_bound", message, hint, "config"))
 
 
-def _take_note(answer: asyncio.Future[dict[str, Any]]) -> None:
+def _retrieve_exception(answer: asyncio.Future[dict[str, Any]]) -> None:
     """Retrieve the exception, because a caller that was cancelled never awaits the future."""
     if not answer.cancelled():
         answer.exception()
@@ -126,7 +126,7 @@ class Connection:
         except ProtocolError as error:
             raise RequestFailed(error.error) from error
         pending = self._pending[request_id] = Pending(request_id, self._loop.create_future(), on_items)
-        pending.answer.add_done_callback(_take_note)
+        pending.answer.add_done_callback(_retrieve_exception)
         self._send()
         with suppress(ConnectionError):
             # The reader sees the end as well, and fails this request with the pack's last output.

@@ -18,8 +18,8 @@ from evalsi_kernel.supervision.worker import Worker, start_worker
 from evalsi_protocol.errors import WireError
 
 MAYBE_THE_ENVIRONMENT = frozenset({"pack.start_failed", "pack.import"})
-MAX_POISON = 10
-BACK_OFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+MAX_CRASHES = 10
+BACKOFF_S = (0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 class Pool:
@@ -63,7 +63,7 @@ class Pool:
         self._closing = False
         self._cancelled = False
         self.broken: WireError | None = None
-        self._poisoned = 0
+        self._crashed_records = 0
         self._failed_starts = 0
 
     @property
@@ -185,13 +185,13 @@ class Pool:
             worker = None
 
     async def _start_again(self) -> Worker | None:
-        await asyncio.sleep(BACK_OFF_S[min(self._failed_starts, len(BACK_OFF_S) - 1)])
+        await asyncio.sleep(BACKOFF_S[min(self._failed_starts, len(BACKOFF_S) - 1)])
         try:
             worker = await start_worker(self.launch, answer=self._answer)
             await self._open(worker)
         except EvalsiError as error:
             self._failed_starts += 1
-            if self._failed_starts > len(BACK_OFF_S):
+            if self._failed_starts > len(BACKOFF_S):
                 await self._give_up(error.to_wire())
                 return None
             return await self._start_again() if not self._closing else None
@@ -211,7 +211,7 @@ class Pool:
     async def _feed(self, worker: Worker) -> None:
         """Send requests from the front of the queue to a process, as it can take them, until it is done."""
         watching, waking = watch(worker, self.limits.record_timeout_s), self._wake_when_over(worker)
-        beside = [asyncio.create_task(watching), asyncio.create_task(waking)]
+        helpers = [asyncio.create_task(watching), asyncio.create_task(waking)]
         try:
             # Only one task per process waits for the queue, because each change wakes every waiting task.
             async with asyncio.TaskGroup() as group:
@@ -220,9 +220,9 @@ class Pool:
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         finally:
-            for task in beside:
+            for task in helpers:
                 task.cancel()
-            await asyncio.gather(*beside, return_exceptions=True)
+            await asyncio.gather(*helpers, return_exceptions=True)
 
     async def _complete(self, worker: Worker, request: ScoreRequest | None) -> None:
         """Complete a request, and then others that the process can take."""
@@ -237,8 +237,8 @@ class Pool:
             else:
                 self._failed_starts = 0
                 worker.requests.remove(request)
-                self._close_gaps(request)
-            self._weigh(worker)
+                self._fail_unanswered(request)
+            self._check_memory(worker)
             request = self._taken(worker)
             if request is None or self._may_take(worker):
                 await self._notify()
@@ -274,9 +274,15 @@ class Pool:
         await worker.connection.is_over.wait()
         await self._notify()
 
-    def _weigh(self, worker: Worker) -> None:
+    def _check_memory(self, worker: Worker) -> None:
         limit, process = self.limits.memory_bytes, worker.process
-        if limit and process and not worker.fault and worker.is_due_for_weighing() and process.resident_bytes() > limit:
+        if (
+            limit
+            and process
+            and not worker.fault
+            and worker.is_due_for_memory_check()
+            and process.resident_bytes() > limit
+        ):
             worker.fault = f"held more than {limit / 1e6:,.0f} MB"
 
     # -- after a fault --------------------------------------------------------------------------------------------
@@ -303,11 +309,11 @@ class Pool:
             return suspect.halves()
         hint = "Check the record; all others were scored."
         suspect.fail(WireError("pack.crashed", f"The pack {self.launch.name} {ending}", hint, "pack"))
-        self._poisoned += 1
-        if self._poisoned >= MAX_POISON:
+        self._crashed_records += 1
+        if self._crashed_records >= MAX_CRASHES:
             self.broken = WireError(
                 "pack.crashed",
-                f"The pack {self.launch.name} crashed on {self._poisoned} records and is no longer used.",
+                f"The pack {self.launch.name} crashed on {self._crashed_records} records and is no longer used.",
                 f"Run `evalsi doctor {self.launch.name}`.",
                 "pack",
             )
@@ -321,7 +327,7 @@ class Pool:
         else:
             await self._requeue(request.halves())
 
-    def _close_gaps(self, request: ScoreRequest) -> None:
+    def _fail_unanswered(self, request: ScoreRequest) -> None:
         if request.chunk.unanswered:
             why = f"; {request.fault}." if request.fault else "."
             message = f"The pack finished without an answer for this record{why}"

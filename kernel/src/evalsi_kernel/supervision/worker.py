@@ -19,7 +19,7 @@ from evalsi_kernel.supervision.transports import MemoryTransport, Transport
 from evalsi_protocol.errors import WireError
 from evalsi_protocol.frames import pack_map
 
-WEIGH_EVERY_S = 0.1
+MEMORY_CHECK_S = 0.1
 GOODBYE_S = 1.0
 
 
@@ -40,7 +40,7 @@ class Worker:
         self.fault = ""
         self.timed_out: tuple[ScoreRequest, int, int] | None = None
         self.progress_at = monotonic()
-        self._weighed_at = 0.0
+        self._memory_checked_at = 0.0
 
     @property
     def is_over(self) -> bool:
@@ -104,12 +104,12 @@ class Worker:
         request.request_id = pending.id
         await pending.answer
 
-    def is_due_for_weighing(self) -> bool:
+    def is_due_for_memory_check(self) -> bool:
         """Return whether to check the memory: after every request, but at most ten times a second."""
         now = monotonic()
-        if now - self._weighed_at < WEIGH_EVERY_S:
+        if now - self._memory_checked_at < MEMORY_CHECK_S:
             return False
-        self._weighed_at = now
+        self._memory_checked_at = now
         return True
 
     def kill(self, fault: str) -> None:

@@ -18,7 +18,7 @@ from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.paths import PROJECT_PACKS
 from evalsi_kernel.packs.catalog import MANIFEST
 from evalsi_kernel.packs.pack_info import PackInfo
-from evalsi_kernel.planning.launches import launch_unheld
+from evalsi_kernel.planning.launches import launch_unrestricted
 from evalsi_kernel.planning.reattach import SERVICE
 from evalsi_kernel.supervision.pack_description import describe
 
@@ -151,7 +151,9 @@ def check_process(pack: PackInfo, granted: Permissions, on_progress: Callable[[s
         PackError: `pack.manifest`, or it cannot start.
         PackEnvironmentError: its environment cannot be built.
     """
-    said = {str(table["name"]): table for table in describe(holding(pack, granted)(launch_unheld(pack, on_progress)))}
+    said = {
+        str(table["name"]): table for table in describe(holding(pack, granted)(launch_unrestricted(pack, on_progress)))
+    }
     declared = {one.name: one.to_dict() for one in pack.evaluators}
     lines = []
     for name in sorted(said.keys() | declared.keys()):

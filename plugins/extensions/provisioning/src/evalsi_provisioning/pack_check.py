@@ -23,7 +23,7 @@ from evalsi_kernel.errors import ConfigError, PackError
 from evalsi_kernel.files.paths import bundled_packs
 from evalsi_kernel.packs.manifests import load_manifest
 from evalsi_kernel.packs.pack_info import PYTHON, PackInfo
-from evalsi_kernel.planning.launches import launch_unheld
+from evalsi_kernel.planning.launches import launch_unrestricted
 from evalsi_kernel.results.grid import printable, printable_lines
 
 from .archives import is_archive
@@ -103,7 +103,7 @@ def _pack(folder: Path) -> PackInfo:
 
 
 def _program(pack: PackInfo, options: argparse.Namespace, builtin: bool) -> Program:
-    command = launch_unheld(pack, _note).command
+    command = launch_unrestricted(pack, _note).command
     if command is None:
         raise ConfigError(f"The runtime {pack.runtime} starts no process, and the kit talks to one.")
     if builtin:

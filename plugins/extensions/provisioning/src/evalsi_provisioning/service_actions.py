@@ -17,7 +17,7 @@ from evalsi_kernel.errors import ConfigError, UsageError
 from evalsi_kernel.files.paths import is_project_pack
 from evalsi_kernel.packs.catalog import MANIFEST, default_catalog
 from evalsi_kernel.packs.manifests import load_manifest
-from evalsi_kernel.planning.launches import launch_pack, launch_unheld
+from evalsi_kernel.planning.launches import launch_pack, launch_unrestricted
 from evalsi_kernel.results.grid import printable_lines
 from evalsi_kernel.supervision.event_loop import run_in_loop
 from evalsi_kernel.supervision.launch import Launch
@@ -145,7 +145,7 @@ def _launch(word: str) -> Launch:
     if is_project_pack(pack.folder):
         return launch_pack(pack, _note)
     _note(f"note: {pack.name} is served from a folder of your own, so it may do what you may; add it for walls")
-    return launch_unheld(pack, _note)
+    return launch_unrestricted(pack, _note)
 
 
 def _note(line: str) -> None:
