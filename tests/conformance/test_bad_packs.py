@@ -78,13 +78,16 @@ def test_a_pack_that_does_not_come_to_say_hello_is_told_by_what_it_does(start: s
 def test_a_pack_of_a_newer_protocol_is_told_which_side_must_move(tmp_path: Path) -> None:
     start = """
     for event in read():
-        message = "The kernel speaks protocol 1; the pack speaks 2."
+        message = "The kernel supports protocol 1; the pack supports 2."
         machine.fail(event.id, WireError("protocol.version", message, "Upgrade evalsi.", "protocol"))
     send()
     sys.exit()
     """
     fault = first_fault(checked(write_pack(tmp_path / "pack", start=start)), "hello")
-    assert fault.message == "hello was answered with protocol.version: The kernel speaks protocol 1; the pack speaks 2."
+    assert (
+        fault.message
+        == "hello was answered with protocol.version: The kernel supports protocol 1; the pack supports 2."
+    )
     assert fault.hint == "Upgrade evalsi."
 
 

@@ -74,7 +74,7 @@ def test_a_value_that_leaves_no_room_for_the_envelope_is_too_deep(make: Any) -> 
     for _ in range(MAX_DEPTH - ENVELOPE_DEPTH):
         value = make(value)
     check_value(value)
-    with pytest.raises(LocalMisuse, match="nests too deep"):
+    with pytest.raises(LocalMisuse, match="nested too deep"):
         check_value(make(value))
 
 

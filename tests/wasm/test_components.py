@@ -13,7 +13,7 @@ from tests.wasm.wat import FOR_EVER, component, wat, where
 BAD_ANSWERS = {
     "no JSON": ("{outcomes", "cannot be read: it is no JSON"),
     "NaN": ('{"outcomes": [["scored", [{"value": NaN}]]]}', "cannot be read: it is no JSON (NaN is not JSON)"),
-    "half a character": ('{"outcomes": "\\ud800"}', "cannot be read: A value cannot be put on the wire"),
+    "half a character": ('{"outcomes": "\\ud800"}', "cannot be read: A value cannot be encoded"),
     "a number beyond 64 bits": ('{"outcomes": 123456789012345678901234567890}', "cannot be read: A value cannot"),
     "no map": ("[1]", "cannot be read: it is not a map"),
     "too deep": ("[" * 100_000, "cannot be read: it is no JSON"),

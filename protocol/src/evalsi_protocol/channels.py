@@ -1,7 +1,4 @@
-"""Blocking byte channels for the pack's end: file descriptors, sockets, memory.
-
-A channel moves bytes; it must not know a frame. The kernel's asynchronous end is the kernel's own.
-"""
+"""Blocking byte channels for the pack's side: file descriptors, sockets, memory."""
 
 from __future__ import annotations
 
@@ -15,23 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 READ_BYTES = 64 * 1024
-# socket.SHUT_RDWR; whoever has a socket has loaded the module, and others need not wait for it.
+# socket.SHUT_RDWR, without importing `socket`, which most packs do not need.
 SHUT_RDWR = 2
 
 
 class Channel(Protocol):
-    """A duplex byte stream with blocking calls; one thread reads, one writes."""
+    """A duplex byte stream with blocking calls. One thread reads, one writes."""
 
     def read(self) -> bytes:
-        """Some bytes, at least one; empty when the peer is gone."""
+        """Return at least one byte; empty if the peer closed the stream."""
         ...
 
     def write(self, data: bytes) -> None:
-        """All of the bytes; raises `BrokenPipeError` when the peer is gone."""
+        """Write all bytes. Raise `BrokenPipeError` if the peer closed the stream."""
         ...
 
     def close(self) -> None:
-        """Let the peer see the end; a second call does nothing."""
+        """Close the stream for the peer. Further calls do nothing."""
         ...
 
 
@@ -73,13 +70,13 @@ class SocketChannel:
         self._connection.sendall(data)
 
     def close(self) -> None:
-        with suppress(OSError):  # The peer closed first.
+        with suppress(OSError):  # The peer already closed the connection.
             self._connection.shutdown(SHUT_RDWR)
         self._connection.close()
 
 
 class MemoryChannel:
-    """One end of a pair within a process: reads from a queue, and gives what it writes to `send`."""
+    """One end of a pair within a process. It reads from a queue and passes written bytes to `send`."""
 
     def __init__(self, incoming: queue.SimpleQueue[bytes], send: Callable[[bytes], object]) -> None:
         self._incoming = incoming
@@ -98,12 +95,12 @@ class MemoryChannel:
             self._send(bytes(data))
 
     def close(self) -> None:
-        with suppress(BrokenPipeError):  # The peer is gone, and has seen the end already.
+        with suppress(BrokenPipeError):  # The peer already closed its end.
             self._send(b"")
 
 
 def memory_pair() -> tuple[MemoryChannel, MemoryChannel]:
-    """Two channels; what one writes the other reads."""
+    """Return two connected channels."""
     there: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     back: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     return MemoryChannel(back, there.put), MemoryChannel(there, back.put)

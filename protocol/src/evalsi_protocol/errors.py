@@ -1,7 +1,4 @@
-"""The error that travels on the wire, and the local faults of a session.
-
-It must not know what any code means; the registry of codes is `error_codes`.
-"""
+"""Errors on the wire, and exceptions of a session. The registry of codes is `error_codes`."""
 
 from __future__ import annotations
 
@@ -18,9 +15,15 @@ RETRIES: frozenset[str] = frozenset(get_args(Retry))
 
 
 class WireError(NamedTuple):
-    """What was wrong with which value (`message`), what to do (`hint`), whose fault it is, and whether to try again.
+    """An error as sent on the wire.
 
-    `traceback` is that of the exception behind it, "" where there is none or it was sent before.
+    Args:
+        code: code from the registry.
+        message: what is wrong with which value.
+        hint: what to do about it; "" if nothing.
+        source: which side caused the error.
+        retry: whether to retry: "no", "same" (at once) or "later".
+        traceback: traceback of the underlying exception; "" if there is none or it was already sent.
     """
 
     code: str
@@ -31,7 +34,7 @@ class WireError(NamedTuple):
     traceback: str = ""
 
     def to_body(self) -> dict[str, Any]:
-        """The body of an error frame; texts are cut and escaped where needed, so that it can always be sent."""
+        """Return the body of an error frame. Texts are truncated and escaped, so that it can always be sent."""
         body = {
             "code": self.code,
             "message": sendable(self.message),
@@ -40,13 +43,13 @@ class WireError(NamedTuple):
             "retry": self.retry,
         }
         if self.traceback:
-            # Its end says most.
+            # The end of a traceback is the most informative.
             body["traceback"] = sendable(self.traceback[-MAX_ERROR_CHARS:])
         return body
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> WireError:
-        """Read an error's body; what is absent or not text reads as `pack.failed`, "", source `pack` and retry `no`."""
+        """Read an error's body. Missing or invalid fields become `pack.failed`, "", source `pack` and retry `no`."""
         source, retry = _text(body, "source"), _text(body, "retry")
         return cls(
             code=_text(body, "code") or "pack.failed",
@@ -62,7 +65,7 @@ class WireError(NamedTuple):
 
 
 def sendable(text: str) -> str:
-    """The text as it may travel in an error or a reason: lone surrogates escaped, cut at `MAX_ERROR_CHARS`."""
+    """Return a text that can be sent: lone surrogates escaped, truncated to `MAX_ERROR_CHARS`."""
     if len(text) > MAX_ERROR_CHARS:
         text = text[: MAX_ERROR_CHARS - 1] + "…"
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -74,7 +77,7 @@ def _text(body: Mapping[str, Any], key: str) -> str:
 
 
 class ProtocolError(Exception):
-    """A fault of the session itself, with the error that describes it."""
+    """An error of the session itself."""
 
     def __init__(self, error: WireError) -> None:
         super().__init__(str(error))
@@ -82,8 +85,8 @@ class ProtocolError(Exception):
 
 
 class Violation(ProtocolError):
-    """The peer broke the protocol; the session is over."""
+    """The peer violated the protocol; the session is over."""
 
 
 class LocalMisuse(ProtocolError):
-    """This side asked the machine for something that the protocol forbids; nothing was sent."""
+    """This side called the machine in a way that the protocol forbids; nothing was sent."""

@@ -1,7 +1,6 @@
-"""The codec: frames to bytes and bytes to frames.
+"""Encode and decode frames.
 
 A frame is a u32 big-endian length and one msgpack array `[kind, id, method, body, meta]`.
-It must not know which frame may follow which; that is the machine's.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from evalsi_protocol.limits import MAX_FRAME_BYTES, MAX_METHOD_CHARS
 
 LENGTH_BYTES: Final = 4
 _ARRAY_OF_FIVE: Final = b"\x95"
-# How a timestamp (extension -1) can begin: its length, or a fixext of that length, and then the type.
+# First bytes of a timestamp (extension -1): a length or fixext marker, then the type.
 _TIMESTAMP_MARKS: Final = (b"\xd6\xff", b"\xd7\xff", b"\x04\xff", b"\x08\xff", b"\x0c\xff")
 _FEW = 64
 
 
 class Kind(IntEnum):
-    """What a frame is."""
+    """The kind of a frame."""
 
     REQUEST = 0
     RESPONSE = 1
@@ -43,7 +42,7 @@ class Frame(NamedTuple):
 
 
 class Packed(bytes):
-    """Bytes that are msgpack already: the codec copies them as they are."""
+    """Bytes that are already msgpack. The codec copies them unchanged."""
 
     __slots__ = ()
 
@@ -52,9 +51,8 @@ def pack(value: Any) -> bytes:
     """Encode one value.
 
     Raises:
-        LocalMisuse: `protocol.unencodable` when the value has no wire form: an integer beyond 64 bits, a lone
-            surrogate, nesting beyond the codec's limit, or a type that is not JSON's. What the codec would let
-            through, `values.check_value` finds.
+        LocalMisuse: `protocol.unencodable` for an integer beyond 64 bits, a lone surrogate, nesting beyond the codec's
+            limit, or a type that JSON does not have. `values.check_value` finds invalid values that the codec accepts.
     """
     try:
         packed: bytes = msgpack.packb(value, use_bin_type=True, strict_types=False)
@@ -62,7 +60,7 @@ def pack(value: Any) -> bytes:
         raise LocalMisuse(
             WireError(
                 "protocol.unencodable",
-                f"A value cannot be put on the wire: {error}.",
+                f"A value cannot be encoded: {error}.",
                 "Use text, finite numbers within 64 bits, lists and maps with text keys.",
                 "protocol",
             )
@@ -71,12 +69,12 @@ def pack(value: Any) -> bytes:
 
 
 def pack_array(packed_elements: Iterable[bytes], count: int) -> Packed:
-    """An array of `count` elements that are msgpack already."""
+    """Return an array of `count` elements that are already msgpack."""
     return Packed(b"".join([msgpack.Packer().pack_array_header(count), *packed_elements]))
 
 
 def split_array(packed: bytes) -> list[bytes]:
-    """The msgpack of each element of an array that is msgpack and was packed here."""
+    """Return the msgpack of each element of an array that was packed by this module."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(packed))
     unpacker.feed(packed)
     count, starts = unpacker.read_array_header(), [unpacker.tell()]
@@ -87,7 +85,7 @@ def split_array(packed: bytes) -> list[bytes]:
 
 
 def pack_map(entries: dict[str, Any]) -> Packed:
-    """A map whose values may be `Packed`."""
+    """Return a map whose values may be `Packed`."""
     parts = [msgpack.Packer().pack_map_header(len(entries))]
     for key, value in entries.items():
         parts.append(pack(key))
@@ -96,7 +94,7 @@ def pack_map(entries: dict[str, Any]) -> Packed:
 
 
 def encode_frame(kind: int, frame_id: int, method: str, body: Any, meta: dict[str, Any] | None = None) -> bytes:
-    """One frame, with its length in front; `body` is a map or `Packed`."""
+    """Return one frame with its length prefix. `body` is a map or `Packed`."""
     if isinstance(body, Packed):
         head, packed_meta = (pack(int(kind)), pack(frame_id), pack(method)), pack(meta or {})
         payload = b"".join((_ARRAY_OF_FIVE, *head, body, packed_meta))
@@ -106,7 +104,7 @@ def encode_frame(kind: int, frame_id: int, method: str, body: Any, meta: dict[st
 
 
 class FrameReader:
-    """Cuts a byte stream into frames, however it arrives in pieces."""
+    """Split a byte stream into frames."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.max_frame_bytes = max_frame_bytes
@@ -114,11 +112,11 @@ class FrameReader:
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes of an unfinished frame are held."""
+        """Number of buffered bytes of an incomplete frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes | bytearray | memoryview) -> Iterator[Frame]:
-        """Take in bytes and give every frame that is now whole.
+        """Add bytes, and yield every frame that is complete.
 
         Raises:
             Violation: `protocol.frame` for a frame that is too long or is not msgpack's array of five,
@@ -132,13 +130,13 @@ class FrameReader:
                 length = int.from_bytes(buffer[start : start + LENGTH_BYTES], "big")
                 if length > self.max_frame_bytes:
                     raise _violation(
-                        f"A frame of {length:,} bytes came; the limit is {self.max_frame_bytes:,}.",
+                        f"A frame has {length:,} bytes; the limit is {self.max_frame_bytes:,}.",
                         "Send fewer or smaller records in one frame.",
                     )
                 end = start + LENGTH_BYTES + length
                 if len(buffer) < end:
                     break
-                # Consume before decoding, so that a consumer which stops early has lost nothing.
+                # Consume before decoding, so that a consumer which stops early loses no frame.
                 payload = bytes(memoryview(buffer)[start + LENGTH_BYTES : end])
                 start = end
                 yield decode_payload(payload)
@@ -147,13 +145,13 @@ class FrameReader:
 
 
 def decode_payload(payload: bytes) -> Frame:
-    """Decode a frame without its length; raises `Violation` as `FrameReader.feed` does."""
+    """Decode a frame without its length prefix. Raises `Violation` as `FrameReader.feed` does."""
     try:
         parts = msgpack.unpackb(payload, raw=False, strict_map_key=True, ext_hook=_refuse_extension)
         if _may_hold_timestamps(payload):
             _refuse_timestamps(parts)
-    # msgpack reports every malformed input as a ValueError of some kind, but for too deep nesting (StackError) and for
-    # lengths that are a lie (MemoryError).
+    # msgpack raises a ValueError for malformed input, except for too deep nesting (StackError) and for wrong lengths
+    # (MemoryError).
     except (ValueError, msgpack.exceptions.UnpackException, RecursionError, MemoryError) as error:
         reason = str(error) or type(error).__name__
         raise _violation(f"A frame is not valid msgpack: {reason}.", "Print to stderr, never to stdout.") from error
@@ -166,7 +164,7 @@ def decode_payload(payload: bytes) -> Frame:
         raise Violation(WireError("protocol.kind", f"A frame has the unknown kind {shown}.", hint, "protocol"))
     if type(frame_id) is not int or not isinstance(method, str) or not 0 < len(method) <= MAX_METHOD_CHARS:
         raise _violation(
-            f"A frame's id is no integer, or its method no text of 1 to {MAX_METHOD_CHARS} characters.",
+            f"A frame's id is not an integer, or its method is not text of 1 to {MAX_METHOD_CHARS} characters.",
             "Send [kind, id, method, body, meta].",
         )
     if not isinstance(body, dict) or not isinstance(meta, dict):
@@ -175,11 +173,11 @@ def decode_payload(payload: bytes) -> Frame:
 
 
 def _refuse_extension(code: int, data: bytes) -> Any:
-    raise ValueError(f"it holds the extension type {code}")
+    raise ValueError(f"it has the extension type {code}")
 
 
 def _may_hold_timestamps(payload: bytes) -> bool:
-    """Whether the bytes of a mark stand somewhere; text has no 0xff, so most payloads have only few to look at."""
+    """Return whether the payload may contain a timestamp. UTF-8 text has no 0xff, so most scans are quick."""
     place = 0
     for _ in range(_FEW):
         place = payload.find(b"\xff", place + 1)
@@ -191,12 +189,12 @@ def _may_hold_timestamps(payload: bytes) -> bool:
 
 
 def _refuse_timestamps(parts: Any) -> None:
-    """msgpack makes timestamps itself, past the hook; look for one, without recursion, as the peer chose the depth."""
+    """Raise `ValueError` for a timestamp, which bypasses msgpack's hook. Not recursive: the peer chose the depth."""
     to_see = [parts]
     while to_see:
         value = to_see.pop()
         if isinstance(value, msgpack.Timestamp):
-            raise ValueError("it holds the extension type -1")
+            raise ValueError("it has the extension type -1")
         if isinstance(value, list):
             to_see += value
         elif isinstance(value, dict):

@@ -1,7 +1,4 @@
-"""The `hello` of both ends: which major both speak, and what each can do.
-
-It builds and reads bodies; sending them is the machine's.
-"""
+"""The `hello` messages of both sides: protocol majors, capabilities and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from evalsi_protocol.limits import DEFAULT_WINDOW, MAJORS, MAX_FRAME_BYTES
 def kernel_hello(
     name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW
 ) -> dict[str, Any]:
-    """The body of the kernel's `hello`: the majors it speaks, what it can be asked for, and its limits."""
+    """Return the body of the kernel's `hello`: majors, name, capabilities and limits."""
     return {
         "majors": list(MAJORS),
         "kernel": {"name": name, "version": version},
@@ -28,7 +25,7 @@ def kernel_hello(
 def pack_hello(
     major: int, name: str, version: str, capabilities: Iterable[str], *, window: int = DEFAULT_WINDOW
 ) -> dict[str, Any]:
-    """The body of the pack's answer: the major it chose, who it is, what it can do, and its limits."""
+    """Return the body of the pack's answer: chosen major, name, capabilities and limits."""
     return {
         "major": major,
         "pack": {"name": name, "version": version},
@@ -39,21 +36,21 @@ def pack_hello(
 
 
 def choose_major(hello: Mapping[str, Any], spoken: tuple[int, ...] = MAJORS) -> int | WireError:
-    """The highest major that both speak, or the error that says which side must move and to what."""
+    """Return the highest major that both sides support, or an error that says which side to upgrade."""
     majors = hello.get("majors")
     offered = [major for major in majors if type(major) is int] if isinstance(majors, list) else []
     common = set(offered) & set(spoken)
     if common:
         return max(common)
     if not offered:
-        return WireError("protocol.version", "The hello names no protocol major.", "Send majors: [1].", "protocol")
+        return WireError("protocol.version", "The hello has no protocol major.", "Send majors: [1].", "protocol")
     if max(offered) < min(spoken):
-        hint = f"Upgrade evalsi to a version that speaks protocol {min(spoken)}."
+        hint = f"Upgrade evalsi to a version that supports protocol {min(spoken)}."
     else:
-        hint = f"Upgrade the pack to a version that speaks protocol {max(offered)}."
+        hint = f"Upgrade the pack to a version that supports protocol {max(offered)}."
     return WireError(
         "protocol.version",
-        f"The kernel speaks protocol {_list(offered)}; the pack speaks {_list(spoken)}.",
+        f"The kernel supports protocol {_list(offered)}; the pack supports {_list(spoken)}.",
         hint,
         "protocol",
     )

@@ -1,29 +1,29 @@
-"""The numbers of protocol v1. Both ends and the specification take them from here."""
+"""Limits of protocol v1, used by both sides and the specification."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MAJORS: Final = (1,)
-"""The protocol majors that this library speaks, best last."""
+"""Supported protocol majors, in ascending order."""
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
-"""The largest frame, its 4-byte length not counted, that either side accepts unless `hello` lowers it."""
+"""Maximum size of a frame without its 4-byte length, unless `hello` lowers it."""
 
 MIN_FRAME_BYTES: Final = 64 * 1024
-"""The smallest `max_frame_bytes` of a `hello`; a smaller one is read as this, so that an error always fits."""
+"""Minimum of `max_frame_bytes` in `hello`. Smaller values are raised to it, so that an error always fits."""
 
 TARGET_FRAME_BYTES: Final = 48 * 1024
-"""How much a sender packs into one frame of records or items; measured best between 32 and 64 kB."""
+"""Target size of a frame of records or items. In measurements 32 to 64 kB was best."""
 
 DEFAULT_WINDOW: Final = 4
-"""How many requests may be open in one direction unless `hello` says otherwise."""
+"""Maximum number of open requests in one direction, unless `hello` says otherwise."""
 
 MAX_DEPTH: Final = 128
-"""How deep a body may nest. A sender stays below; a receiver survives anything."""
+"""Maximum nesting depth of a body. A sender stays below; a receiver survives any depth."""
 
 MAX_METHOD_CHARS: Final = 64
-"""How long a method's name may be."""
+"""Maximum length of a method name."""
 
 MAX_ERROR_CHARS: Final = 4000
-"""How long the message or the hint of an error may be; a sender cuts what is longer."""
+"""Maximum length of the message and the hint of an error; a sender truncates longer ones."""

@@ -1,7 +1,6 @@
-"""The session machine: bytes in, events out; calls in, bytes out. No socket, no thread, no clock.
+"""The sans-IO session machine: it turns bytes into events and calls into bytes, and enforces the order of frames.
 
-Kernel, SDK, conformance kit and Wasm host all drive this one class. It knows which frame may follow which; it must not
-know what an evaluator is.
+Kernel, SDK, conformance kit and Wasm host all use it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from evalsi_protocol.methods import UNWINDOWED, Role, events_from, other, reques
 
 
 class State(Enum):
-    """Where a session stands."""
+    """The state of a session."""
 
     NEW = "new"
     GREETING = "greeting"
@@ -26,7 +25,7 @@ class State(Enum):
 
 
 class RequestReceived(NamedTuple):
-    """The peer asks; exactly one `respond` or `fail` must follow."""
+    """The peer sent a request. Exactly one `respond` or `fail` must follow."""
 
     id: int
     method: str
@@ -35,7 +34,7 @@ class RequestReceived(NamedTuple):
 
 
 class ResponseReceived(NamedTuple):
-    """The peer's answer to our request `id`."""
+    """The peer answered our request `id`."""
 
     id: int
     method: str
@@ -43,7 +42,7 @@ class ResponseReceived(NamedTuple):
 
 
 class ErrorReceived(NamedTuple):
-    """The peer could not do what our request `id` asked."""
+    """The peer answered our request `id` with an error."""
 
     id: int
     method: str
@@ -51,20 +50,20 @@ class ErrorReceived(NamedTuple):
 
 
 class EventReceived(NamedTuple):
-    """The peer tells; nothing is answered."""
+    """The peer sent an event, which has no answer."""
 
     method: str
     body: dict[str, Any]
 
 
 class CancelReceived(NamedTuple):
-    """The peer no longer wants the answer to its request `id`; the request must still be answered once."""
+    """The peer cancelled its request `id`, which must still be answered once."""
 
     id: int
 
 
 class SessionEnded(NamedTuple):
-    """Nothing more comes. `error` is None after an orderly `bye`; `open_requests` are ours that nobody will answer."""
+    """The session is over. `error` is None after an orderly `bye`; `open_requests` are our unanswered requests."""
 
     error: WireError | None
     open_requests: tuple[int, ...]
@@ -78,9 +77,9 @@ class Machine:
 
     Args:
         role: which end this is.
-        window: how many requests the peer may have open at us, `ping`, `hello` and `bye` not counted. Our half of
-            `hello` must say the same.
-        max_frame_bytes: the largest frame that we accept; our half of `hello` must say the same.
+        window: maximum number of open requests of the peer, without `ping`, `hello` and `bye`. Must equal the value in
+            our `hello`.
+        max_frame_bytes: maximum size of a received frame. Must equal the value in our `hello`.
     """
 
     def __init__(self, role: Role, *, window: int = DEFAULT_WINDOW, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
@@ -100,7 +99,7 @@ class Machine:
         self._outbox: list[bytes] = []
         self._offered: tuple[int, ...] = ()
 
-    # -- what we may do -------------------------------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------------------------
 
     @property
     def can_request(self) -> bool:
@@ -109,16 +108,16 @@ class Machine:
 
     @property
     def open_requests(self) -> tuple[int, ...]:
-        """Our requests that wait for an answer, oldest first."""
+        """Our unanswered requests, oldest first."""
         return tuple(self._asked)
 
     @property
     def unanswered(self) -> tuple[int, ...]:
-        """The peer's requests that we still owe an answer, oldest first."""
+        """The peer's unanswered requests, oldest first."""
         return tuple(self._to_answer)
 
     def data_to_send(self) -> bytes:
-        """Take the bytes that the calls so far produced; empty when there are none."""
+        """Return and clear the bytes to send; empty if there are none."""
         data = self._outbox[0] if len(self._outbox) == 1 else b"".join(self._outbox)
         self._outbox.clear()
         return data
@@ -126,7 +125,7 @@ class Machine:
     # -- calls: each appends bytes to send ------------------------------------------------------------------------
 
     def request(self, method: str, body: Any, meta: dict[str, Any] | None = None) -> int:
-        """Ask the peer; `body` is a map or `Packed`. Returns the request's id.
+        """Send a request and return its id. `body` is a map or `Packed`.
 
         Raises:
             LocalMisuse: the state, the window, the role or the frame's size forbids it; nothing is sent.
@@ -146,7 +145,7 @@ class Machine:
         return frame_id
 
     def respond(self, request_id: int, body: Any) -> None:
-        """Answer the peer's request with success."""
+        """Answer a request of the peer."""
         method = self._method_to_answer(request_id)
         self._send(Kind.RESPONSE, request_id, method, body)
         self._answered(request_id, method)
@@ -154,7 +153,7 @@ class Machine:
             self.state = State.READY
 
     def fail(self, request_id: int, error: WireError) -> None:
-        """Answer the peer's request with an error."""
+        """Answer a request of the peer with an error."""
         method = self._method_to_answer(request_id)
         self._send(Kind.ERROR, request_id, method, error.to_body())
         self._answered(request_id, method)
@@ -162,10 +161,10 @@ class Machine:
             self.state = State.CLOSING
 
     def tell(self, method: str, body: Any) -> None:
-        """Send an event; an `item` event must name an open request of the peer's in its body's `request`.
+        """Send an event. The `request` of an `item` event must be an open request of the peer.
 
         Raises:
-            LocalMisuse: the state, the role, an answered request or the frame's size forbids it; nothing is sent.
+            LocalMisuse: the state, the role, a closed request or the frame's size forbids it; nothing is sent.
         """
         if method not in events_from(self.role):
             raise _misuse(f"A {self.role} may not send the event {method!r}.")
@@ -176,16 +175,16 @@ class Machine:
         self._send(Kind.EVENT, 0, method, body)
 
     def cancel(self, request_id: int) -> None:
-        """Say that the answer to our request is no longer wanted; it still comes, once. A late call does nothing."""
+        """Cancel our request, which is still answered once. Does nothing if it is already answered."""
         if request_id in self._asked and self.state is State.READY:
             self._send(Kind.EVENT, 0, "cancel", {"id": request_id})
 
     # -- bytes in -------------------------------------------------------------------------------------------------
 
     def receive(self, data: bytes | bytearray | memoryview) -> list[Event]:
-        """Take in bytes; returns what happened, in order.
+        """Process received bytes and return the events, in order.
 
-        A violation by the peer ends the session: the last event is then `SessionEnded` with the error.
+        A violation by the peer ends the session. The last event is then `SessionEnded` with the error.
         """
         if self.state is State.ENDED:
             return []
@@ -200,14 +199,14 @@ class Machine:
         return events
 
     def receive_eof(self) -> list[Event]:
-        """The stream is over; returns the closing event, or nothing when the session had ended before."""
+        """Process the end of the stream. Return the closing event, or nothing if the session is already over."""
         if self.state is State.ENDED:
             return []
         if self._reader.pending_bytes:
             return [self._end(self._eof_error("in the middle of a frame"))]
         if self.state is State.CLOSING and not self._asked:
             return [self._end(None)]
-        return [self._end(self._eof_error("without a goodbye"))]
+        return [self._end(self._eof_error("without bye"))]
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -221,7 +220,7 @@ class Machine:
     def _take_request(self, frame: Frame) -> Event | None:
         peer: Role = other(self.role)
         if frame.id <= self._last_peer_id or frame.id % 2 != (1 if peer == "kernel" else 0):
-            raise _violation("protocol.id", f"The request id {frame.id} is used, falls back or has the wrong parity.")
+            raise _violation("protocol.id", f"The request id {frame.id} is not increasing or has the wrong parity.")
         self._last_peer_id = frame.id
         self._check_order(frame.method)
         if self.state is State.NEW:
@@ -241,11 +240,11 @@ class Machine:
     def _check_order(self, method: str) -> None:
         if self.state not in (State.NEW, State.GREETING):
             if self.role == "pack" and method == "hello":
-                raise _violation("protocol.order", "A second hello came.")
+                raise _violation("protocol.order", "The kernel sent a second hello.")
         elif self.role == "kernel":
-            raise _violation("protocol.order", f"The pack asked for {method!r} before it answered hello.")
+            raise _violation("protocol.order", f"The pack requested {method!r} before it answered hello.")
         elif self.state is State.GREETING:
-            raise _violation("protocol.order", f"The kernel asked for {method!r} before hello was answered.")
+            raise _violation("protocol.order", f"The kernel requested {method!r} before hello was answered.")
         elif method != "hello":
             raise _violation("protocol.order", f"The first frame was {method!r}, not hello.")
 
@@ -253,19 +252,17 @@ class Machine:
         if frame.method not in requests_from(peer):
             return WireError(
                 "protocol.unknown_method",
-                f"The method {frame.method!r} is not known here.",
-                "Ask only for what the other side named in hello.",
+                f"The method {frame.method!r} is unknown.",
+                "Use only methods that the other side listed in hello.",
                 "protocol",
             )
         if self.state is State.CLOSING:
-            return WireError(
-                "protocol.closing", "The session is closing.", "Ask in a new session.", "protocol", "later"
-            )
+            return WireError("protocol.closing", "The session is closing.", "Open a new session.", "protocol", "later")
         if frame.method not in UNWINDOWED and self._to_answer_windowed >= self.window:
             return WireError(
                 "protocol.window",
                 f"More than {self.window} requests are open.",
-                "Wait for an answer before asking again.",
+                "Wait for an answer before sending another request.",
                 "protocol",
                 "later",
             )
@@ -273,27 +270,27 @@ class Machine:
 
     def _take_event(self, frame: Frame) -> Event | None:
         if self.state not in (State.READY, State.CLOSING):
-            raise _violation("protocol.order", f"The event {frame.method!r} came before the session was ready.")
+            raise _violation("protocol.order", f"The event {frame.method!r} arrived before the session was ready.")
         if frame.method == "cancel":
             request_id = frame.body.get("id")
-            # An id of another type cannot name a request, and may not even be hashable.
+            # An id of another type is invalid, and may not be hashable.
             return CancelReceived(request_id) if type(request_id) is int and request_id in self._to_answer else None
         if frame.method not in events_from(other(self.role)):
             return None
         if frame.method == "item":
             request_id = frame.body.get("request")
             if type(request_id) is not int:
-                raise _violation("protocol.item", "An item names no request.")
+                raise _violation("protocol.item", "An item has no request id.")
             if request_id not in self._asked:
-                raise _violation("protocol.item", f"An item came for the request {request_id}, which is not open.")
+                raise _violation("protocol.item", f"An item is for the request {request_id}, which is not open.")
         return EventReceived(frame.method, frame.body)
 
     def _take_answer(self, frame: Frame) -> Event:
         method = self._asked.get(frame.id)
         if method is None:
-            raise _violation("protocol.answer", f"An answer came for the request {frame.id}, which is not open.")
+            raise _violation("protocol.answer", f"An answer is for the request {frame.id}, which is not open.")
         if method != frame.method:
-            raise _violation("protocol.answer", f"The answer to {method!r} is named {frame.method!r}.")
+            raise _violation("protocol.answer", f"The answer to {method!r} has the method {frame.method!r}.")
         del self._asked[frame.id]
         if method not in UNWINDOWED:
             self._asked_windowed -= 1
@@ -319,19 +316,19 @@ class Machine:
 
     def _check_may_request(self, method: str) -> None:
         if method not in requests_from(self.role):
-            raise _misuse(f"A {self.role} may not ask for {method!r}.")
+            raise _misuse(f"A {self.role} may not request {method!r}.")
         if method == "hello":
             if self.state is not State.NEW:
-                raise _misuse("hello is the first request, and there is only one.")
+                raise _misuse("hello must be the first request, and sent only once.")
         elif self.state is not State.READY:
-            raise _misuse(f"{method!r} cannot be asked while the session is {self.state.value}.")
+            raise _misuse(f"{method!r} cannot be requested while the session is {self.state.value}.")
         elif method not in UNWINDOWED and self._asked_windowed >= self.peer_window:
             raise _misuse(f"All {self.peer_window} credits are in use; wait for an answer.")
 
     def _method_to_answer(self, request_id: int) -> str:
         method = self._to_answer.get(request_id) if type(request_id) is int else None
         if method is None:
-            raise _misuse(f"The request {request_id} is not open: answered before, unknown, or the session is over.")
+            raise _misuse(f"The request {request_id} is not open: already answered, unknown, or the session is over.")
         return method
 
     def _answered(self, request_id: int, method: str) -> None:
@@ -345,7 +342,7 @@ class Machine:
             raise LocalMisuse(
                 WireError(
                     "protocol.too_large",
-                    f"A {method!r} frame of {len(data):,} bytes is over the limit of {self.peer_max_frame_bytes:,}.",
+                    f"A {method!r} frame of {len(data):,} bytes exceeds the limit of {self.peer_max_frame_bytes:,}.",
                     "Split it, or shorten the record.",
                     "record",
                 )
@@ -361,7 +358,7 @@ class Machine:
 
     def _eof_error(self, how: str) -> WireError:
         peer = other(self.role)
-        return WireError("protocol.eof", f"The {peer} went away {how}.", "See its stderr for the cause.", peer, "same")
+        return WireError("protocol.eof", f"The {peer} closed the stream {how}.", "See its stderr.", peer, "same")
 
 
 def _violation(code: str, message: str) -> Violation:

@@ -1,7 +1,4 @@
-"""The methods of protocol v1: who may send which, and as what kind of frame.
-
-It must not know what a method does; the specification says it, the two ends do it.
-"""
+"""The methods of protocol v1, by role and kind of frame."""
 
 from __future__ import annotations
 
@@ -17,31 +14,31 @@ PACK_REQUESTS: Final = frozenset({"judge.ask", "embed.ask", "sandbox.run", "blob
 PACK_EVENTS: Final = frozenset({"item", "progress", "cancel"})
 
 UNWINDOWED: Final = frozenset({"hello", "ping", "bye"})
-"""Requests that need no credit, so that control is never stuck behind work."""
+"""Requests that need no credit, so that work never blocks control messages."""
 
 OUTCOMES: Final = ("scored", "skipped", "error", "cancelled", "state", "planned")
-"""What an item may say of a record; `state` feeds an aggregate, `planned` a reduce, and neither is a result."""
+"""Outcomes of a record. `state` is input for `aggregate` and `planned` for `reduce`; neither is a result."""
 
 VERDICTS: Final = ("passed", "value", "label")
-"""The parts of a score of which it has exactly one; a run is of one of them."""
+"""The verdicts of a score, which has exactly one. A run contains one kind."""
 
 ITEM_RUNS: Final = "item.runs"
-"""The capability of a kernel that takes runs beside items."""
+"""Capability of a kernel that accepts runs in addition to items."""
 
 ITEM_DURATIONS: Final = "item.durations"
-"""The capability of a kernel that takes, as an item's fifth element, how many milliseconds its evaluation took."""
+"""Capability of a kernel that accepts the duration in milliseconds as fifth element of an item."""
 
 
 def requests_from(role: Role) -> frozenset[str]:
-    """The requests that this role may send."""
+    """Return the requests that a role may send."""
     return KERNEL_REQUESTS if role == "kernel" else PACK_REQUESTS
 
 
 def events_from(role: Role) -> frozenset[str]:
-    """The events that this role may send."""
+    """Return the events that a role may send."""
     return KERNEL_EVENTS if role == "kernel" else PACK_EVENTS
 
 
 def other(role: Role) -> Role:
-    """The role at the far end."""
+    """Return the role of the peer."""
     return "pack" if role == "kernel" else "kernel"

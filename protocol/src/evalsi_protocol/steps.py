@@ -1,7 +1,6 @@
-"""The steps of an agent's trajectory in one form, however the tool that recorded them spells their keys.
+"""Normalize the steps of an agent's trajectory, whose keys differ between recording tools.
 
-A call of a tool is `{"type": "tool", "name": …, "input": …, "output": …}`. Other spellings stay in the step, and these
-keys are added, so that no evaluator misses the call.
+A tool call is `{"type": "tool", "name": …, "input": …, "output": …}`. These keys are added; the original keys are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _ARGUMENTS = ("arguments", "args")
 
 
 class StepError(ValueError):
-    """A step says two things under keys of one meaning; `keys` are these."""
+    """A step has two keys with the same meaning but different values. `keys` holds both."""
 
     def __init__(self, number: int, keys: tuple[str, str]) -> None:
         super().__init__(f"step {number} of the trajectory has {keys[0]} and {keys[1]}, which differ")
@@ -37,7 +36,7 @@ class StepError(ValueError):
 
 
 def read_steps(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the steps with the keys of a tool's call added where they have other spellings of them.
+    """Return the steps with the standard keys of a tool call added if other spellings are present.
 
     Raises:
         StepError: a call has both `input` and `arguments` (or `args`), and they differ.
@@ -47,14 +46,14 @@ def read_steps(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _read(number: int, step: dict[str, Any]) -> dict[str, Any]:
     if step.get("type") == TOOL and step.keys() <= {"type", "name", "input", "output"}:
-        return step  # As most are.
+        return step  # The common case.
     folded = {_folded(key): key for key in step if isinstance(key, str)}
     if not _is_call(step, folded):
         return step
     read = {**step, "type": TOOL}
     nested = step.get(folded.get("function", ""))
     if isinstance(nested, Mapping):
-        # As chat messages have it: {"type": "function", "function": {"name": …, "arguments": …}}.
+        # The form of chat messages: {"type": "function", "function": {"name": …, "arguments": …}}.
         for key in ("name", *_ARGUMENTS):
             if nested.get(key) is not None:
                 folded.setdefault(key, key)
@@ -89,7 +88,7 @@ def _folded(key: str) -> str:
 
 
 def _arguments(given: Any) -> Any:
-    """The arguments of a call, which chat messages hold as the text of a JSON object."""
+    """Return the arguments of a call. In chat messages they are the text of a JSON object."""
     if not isinstance(given, str) or not given.lstrip().startswith("{"):
         return given
     try:

@@ -1,7 +1,4 @@
-"""A Unix socket to listen on: for this user only, and never in the place of another's.
-
-It must not know what is said there.
-"""
+"""Bind a Unix socket that is private to the user, without replacing one in use."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from contextlib import suppress
 
 
 def bind_unix(path: str) -> socket.socket:
-    """Bind a socket that only this user can connect to; a socket that a killed process left is taken away first.
+    """Bind a socket that only this user can connect to. Remove a stale socket of a killed process first.
 
     Raises:
-        OSError: somebody listens there, another file is there, or the folder cannot be written.
+        OSError: the socket is in use, the path is another file, or the folder is not writable.
     """
     listener = socket.socket(socket.AF_UNIX)
     try:
@@ -41,5 +38,5 @@ def _is_answered(path: str) -> bool:
         except ConnectionRefusedError:
             return False
         except BlockingIOError:
-            pass  # Somebody listens, and so many wait already that one more would wait here too.
+            pass  # A process is listening, and its backlog is full.
     return True

@@ -1,6 +1,6 @@
-"""Which values may travel: JSON's types, finite floats, text keys, bounded depth.
+"""Check that a value can be encoded: JSON types, finite floats, text keys, bounded depth.
 
-The codec is quick because it trusts its caller; whoever hands it a stranger's value asks here first.
+The codec does not check, for speed. Check untrusted values here before encoding them.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from evalsi_protocol.errors import LocalMisuse, WireError
 from evalsi_protocol.limits import MAX_DEPTH
 
 ENVELOPE_DEPTH: Final = 8
-"""How many levels the protocol's own maps and arrays may put around a value."""
+"""Maximum number of levels that the protocol's maps and arrays add around a value."""
 
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 _PLAIN_OR_BYTES: Final = _PLAIN | {bytes}
 _PLAIN_OR_FLOAT: Final = _PLAIN | {float}
 _FEW: Final = 16
-"""Of so many elements each is looked at by itself; more are first asked together what they are."""
+"""Up to this number, elements are checked one by one; larger collections are first checked by their set of types."""
 
 
 def check_value(value: Any, *, allow_bytes: bool = False, max_depth: int = MAX_DEPTH - ENVELOPE_DEPTH) -> None:
-    """Make sure that the peer will take a value.
+    """Check that a value can be encoded.
 
     Args:
-        value: what an evaluator or a user gave.
-        allow_bytes: let `bytes` through, as blobs are.
-        max_depth: how many arrays and maps may stand in one another.
+        value: value from an evaluator or a user.
+        allow_bytes: allow `bytes`, for blobs.
+        max_depth: maximum nesting depth of arrays and maps.
 
     Raises:
-        LocalMisuse: `protocol.unencodable` for a float that is not finite, a key that is no text, a type that is not
-            JSON's, or nesting that is too deep.
+        LocalMisuse: `protocol.unencodable` for a float that is not finite, a key that is not text, a type that JSON
+            does not have, or too deep nesting.
     """
     _check(value, _PLAIN_OR_BYTES if allow_bytes else _PLAIN, max_depth)
 
@@ -52,12 +52,12 @@ def _check(value: Any, plain: Set[object], max_depth: int) -> None:
     elif isinstance(value, (list, tuple)):
         _check_elements(value, plain, max_depth)
     elif not isinstance(value, (str, int)):
-        raise _unencodable(f"a {kind.__name__} is no text, number, list or map")
+        raise _unencodable(f"a {kind.__name__} is not text, a number, a list or a map")
 
 
 def _check_elements(values: Collection[Any], plain: Set[object], max_depth: int) -> None:
     if max_depth <= 0:
-        raise _unencodable("it nests too deep")
+        raise _unencodable("it is nested too deep")
     if len(values) > _FEW and _are_plain(values):
         return
     for value in values:
@@ -74,7 +74,7 @@ def _unencodable(what: str) -> LocalMisuse:
     return LocalMisuse(
         WireError(
             "protocol.unencodable",
-            f"A value cannot be put on the wire: {what}.",
+            f"A value cannot be encoded: {what}.",
             "Use text, finite numbers within 64 bits, lists and maps with text keys.",
             "protocol",
         )
