@@ -1,6 +1,6 @@
-"""A judge without a model, for trying adapters out: it fills in the form that it is given, and finds all well.
+"""A judge without a model, for trying out adapters: it answers every schema with the best possible values.
 
-It writes its address into the file `judge-url` of the folder that it is started in.
+It writes its URL into the file `judge-url` in the current folder.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def filled(form: dict[str, Any]) -> Any:
-    """The best value that a JSON Schema allows: the first of its words, the highest of its numbers."""
+    """Return the best value that a JSON Schema allows: the first of its texts, the highest of its numbers."""
     if "enum" in form:
         words = form["enum"]
         return words[0] if isinstance(words[0], str) else max(words)
@@ -40,14 +40,14 @@ class Judge(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(reply).encode())
 
     def log_message(self, *about: object) -> None:
-        """Say nothing."""
+        """Suppress the log."""
 
 
 class Server(HTTPServer):
     timeout = 300.0
 
     def handle_timeout(self) -> None:
-        """Nobody has asked for five minutes: whoever started it has forgotten it."""
+        """Exit after five minutes without a request, so that a forgotten server does not stay."""
         raise SystemExit
 
 

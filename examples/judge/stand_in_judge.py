@@ -1,6 +1,6 @@
-"""A judge without a model, for trying things out: it speaks the API of OpenAI-compatible servers and always gives a 4.
+"""A judge without a model, for trying things out: an OpenAI-compatible server that always grades 4.
 
-It writes its address into the file `judge-url` of the folder that it is started in, and its number into `judge-pid`.
+It writes its URL into the file `judge-url` in the current folder, and its process id into `judge-pid`.
 """
 
 import json
@@ -22,14 +22,14 @@ class Judge(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(reply).encode())
 
     def log_message(self, *about: object) -> None:
-        """Say nothing."""
+        """Suppress the log."""
 
 
 class Server(HTTPServer):
     timeout = 300.0
 
     def handle_timeout(self) -> None:
-        """Nobody has asked for five minutes: whoever started it has forgotten it."""
+        """Exit after five minutes without a request, so that a forgotten server does not stay."""
         raise SystemExit
 
 

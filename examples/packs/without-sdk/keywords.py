@@ -1,4 +1,4 @@
-"""A whole pack without the SDK: standard library and msgpack. Ids such as OUT-2 are sentences of protocol/spec."""
+"""A complete pack without the SDK, on the standard library and msgpack. Ids such as OUT-2 refer to protocol/spec."""
 
 import os
 import sys
@@ -18,12 +18,12 @@ REFUSED |= dict.fromkeys(("plan", "reduce", "aggregate"), "pack.not_supported")
 HINT = "Ask for what this pack describes, in protocol 1; a kernel that does not speak it needs a newer pack."
 worker, wire, opened, cancelled = ThreadPoolExecutor(1), os.fdopen(os.dup(1), "wb"), set(), set()
 running, KEYS = [], ("request", "index", "session", "ms")
-os.dup2(2, 1)  # Whatever prints writes into the log, not into the stream (SUP-1).
+os.dup2(2, 1)  # Printed text goes to the log, not into the stream (SUP-1).
 
 
 def send(kind, number, method, body):
     frame = msgpack.packb([kind, number, method, body, {}])
-    wire.write(len(frame).to_bytes(4, "big") + frame)  # FRM-1, FRM-2; the writer's own lock keeps a frame whole.
+    wire.write(len(frame).to_bytes(4, "big") + frame)  # FRM-1, FRM-2; the writer's lock keeps frames from mixing.
     wire.flush()
 
 
@@ -53,7 +53,7 @@ def answer(number, method, body):
             running[:] = [(number, index, body["sessions"][0], monotonic())]
             outcome, payload = score(record)
             items = [[session, index, outcome, payload] for session in body["sessions"]]
-            send(EVENT, 0, "item", {"request": number, "items": items})  # At once: SCO-1, ITM-5, PNG-2.
+            send(EVENT, 0, "item", {"request": number, "items": items})  # Immediately: SCO-1, ITM-5, PNG-2.
             counts[outcome] += len(items)
         running.clear()
         return {"outcomes": counts}  # SCO-3
@@ -79,7 +79,7 @@ while len(head := sys.stdin.buffer.read(4)) == 4:
         at_work = [
             dict(zip(KEYS, [*one, int(1000 * (monotonic() - since))], strict=True)) for *one, since in running[:]
         ]
-        send(RESPONSE, number, method, {"running": at_work})  # At once, whatever is computed (PNG-1).
+        send(RESPONSE, number, method, {"running": at_work})  # Immediately, even during a computation (PNG-1).
     elif kind == REQUEST:
         worker.submit(do, number, method, body)
-os._exit(0)  # The stream is over (SUP-3), also after a bye (SUP-4).
+os._exit(0)  # The stream has ended (SUP-3), also after a bye (SUP-4).

@@ -4,7 +4,7 @@
 
 import { Reader, Writer } from "./msgpack";
 
-// Held here, so that neither is taken away while the host reads or writes it.
+// Kept here, so that neither is garbage-collected while the host reads or writes it.
 let body: Uint8Array = new Uint8Array(0);
 let answer: Uint8Array = new Uint8Array(0);
 
@@ -17,7 +17,7 @@ export function evalsi_alloc(size: i32): usize {
   return body.dataStart;
 }
 
-/** By the names and versions of plugin.toml, which says the rest. */
+/** Returns only names and versions; plugin.toml has the rest. */
 export function evalsi_describe(): u64 {
   const out = new Writer().map(1).text("evaluators").array(2);
   out.map(2).text("name").text("kind").text("version").text("1");

@@ -1,4 +1,4 @@
-// Makes tone.wasm of tone.js: a component that imports nothing, with the engine that runs it inside, 12 MB.
+// Builds tone.wasm from tone.js: a component of 12 MB that contains the JavaScript engine and imports nothing.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { componentize } from "@bytecodealliance/componentize-js";

@@ -3,7 +3,7 @@
 // Build it with: npm install @bytecodealliance/componentize-js && node build.mjs
 
 const functions = {
-  // By the names and versions of plugin.toml, which says the rest.
+  // Only names and versions; plugin.toml has the rest.
   describe: () => ({
     evaluators: [
       { name: "calm", version: "1" },

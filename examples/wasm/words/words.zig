@@ -8,7 +8,7 @@ const msgpack = @import("msgpack.zig");
 const Reader = msgpack.Reader;
 const Writer = msgpack.Writer;
 
-// One body is in this memory at a time: what was there before goes when the host asks for room for the next.
+// This memory holds one body at a time; it is freed when the host allocates the next.
 var arena: std.heap.ArenaAllocator = .init(std.heap.wasm_allocator);
 
 export fn evalsi_abi() i32 {
@@ -38,7 +38,7 @@ const Step = *const fn (body: []const u8, out: *Writer) msgpack.Error!void;
 fn answer(step: Step, body: []const u8) u64 {
     var out: Writer = .{ .allocator = arena.allocator() };
     step(body, &out) catch |problem| switch (problem) {
-        // The host says of a trap where it came from, and of a full memory how full it was.
+        // The host reports where a trap occurred, and how much memory was in use if it ran out.
         error.OutOfMemory => @trap(),
         error.Malformed => return packed_bytes(malformed),
     };
@@ -51,7 +51,7 @@ fn packed_bytes(bytes: []const u8) u64 {
     return @as(u64, @intFromPtr(bytes.ptr)) << 32 | bytes.len;
 }
 
-/// By the names and versions of plugin.toml, which says the rest.
+/// Returns only names and versions; plugin.toml has the rest.
 fn describe(_: []const u8, out: *Writer) msgpack.Error!void {
     const names = [_][]const u8{ "same-words", "word-count", "words-per-answer" };
     try out.map(1);

@@ -1,4 +1,4 @@
-"""An evaluator of plain words; words of your own that count as plain stand in ~/.config/acme/words.txt."""
+"""An evaluator of plain words. ~/.config/acme/words.txt lists additional words that count as plain."""
 
 from __future__ import annotations
 
