@@ -61,7 +61,7 @@ def test_replies_stand_in_the_order_of_the_questions_and_one_that_fails_fails_no
         ({"messages": "hello"}, "no messages"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "the role 'tool'"),
         ({"messages": [{"role": "user", "content": 7}]}, "no text as its content"),
-        ({"messages": [{"role": "user", "content": "x"}], "role": "second"}, "no judge under the role 'second'"),
+        ({"messages": [{"role": "user", "content": "x"}], "role": "second"}, "Unknown judge role 'second'"),
         ({"messages": [{"role": "user", "content": "x"}], "temperature": "hot"}, "temperature"),
         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": 0}, "max_tokens is 0"),
         ({"messages": [{"role": "user", "content": "x"}], "seed": "s"}, "seed is of type str"),
