@@ -5,8 +5,10 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 
 export PATH := justfile_directory() / ".venv/bin:" + env("PATH")
 
-# A folder with a pyproject.toml is a distribution; packs and adapters have locks and environments of their own.
+# A folder with a pyproject.toml is a distribution; packs, adapters and bridges have locks and environments of their own.
 packs := `for f in plugins/packs/*/pyproject.toml adapters/*/pyproject.toml; do [ ! -f $f ] || printf '%s ' ${f%/*}; done`
+# A bridge is installed beside a framework, in its users' environments; it supports a range of the framework's versions.
+bridges := `for f in adapters/*/bridge/pyproject.toml; do [ ! -f $f ] || printf '%s ' ${f%/*}; done`
 members := `for f in protocol protocol/conformance sdk kernel cli plugins/extensions/*; do [ ! -f $f/pyproject.toml ] || printf '%s ' $f; done`
 
 # List the verbs.
@@ -32,13 +34,13 @@ types:
 
 # Who may import whom (the contracts are in pyproject.toml). Packs are not installed here, so their sources are named.
 imports:
-    PYTHONPATH="$(printf '%s/src:' {{ packs }})" lint-imports --no-logo
+    PYTHONPATH="$(printf '%s/src:' {{ packs }} {{ bridges }})" lint-imports --no-logo
 
 # Each distribution declares exactly what it imports.
 dependencies:
     #!/usr/bin/env bash
     set -euo pipefail
-    for folder in {{ members }} {{ packs }}; do
+    for folder in {{ members }} {{ packs }} {{ bridges }}; do
         # Modules that are not named after their distribution, and are not installed here to ask.
         (cd "$folder" && deptry src --no-ansi --package-module-name-map \
             "evalsi-sdk=evalsi,evalsi-protocol=evalsi_protocol,google-re2=re2,cel-python=celpy,pyyaml=yaml,markdown-it-py=markdown_it,python-stdnum=stdnum") || failed=1
@@ -47,7 +49,7 @@ dependencies:
 
 # Every lock still fits its pyproject.toml, and all that a pack's names has a wheel: nothing is built from source here.
 locks:
-    for folder in . {{ packs }}; do uv lock --check --quiet --project "$folder"; done
+    for folder in . {{ packs }} {{ bridges }}; do uv lock --check --quiet --project "$folder"; done
     for folder in {{ packs }}; do uv sync --frozen --dry-run --quiet --no-dev --no-build --no-install-project --no-install-local --project "$folder"; done
 
 # The tests of the product, without those that need minutes.
@@ -59,10 +61,16 @@ test-packs:
     for folder in plugins/packs/*; do uv run --frozen --quiet --project "$folder" pytest -q -c "$folder/pyproject.toml" "$folder/tests"; done
     for folder in plugins/packs/*; do evalsi plugins check "$folder" | tail -n 1; done
 
-# The adapters' own tests, in environments of their frameworks, and the adapters through the kernel: several minutes, 1.5 GB.
-test-adapters:
+# The adapters' own tests, the bridges' at both ends of their ranges, and the adapters through the kernel: minutes, 2.5 GB.
+test-adapters: test-bridges
     for folder in adapters/*; do uv run --frozen --quiet --project "$folder" pytest -q -c "$folder/pyproject.toml" "$folder/tests"; done
     pytest -m adapters
+
+# The bridges' tests, with the lowest and with the newest version of the framework that each supports.
+test-bridges:
+    for folder in {{ bridges }}; do for end in lowest newest; do \
+        uv run --frozen --isolated --quiet --project "$folder" --group "$end" pytest -q -c "$folder/pyproject.toml" "$folder/tests"; \
+    done; done
 
 # Wheels, alone in empty environments.
 test-wheels:
@@ -85,7 +93,7 @@ bench *ARGS:
 
 # Renew every lock: the workspace's and each pack's own.
 lock-all:
-    for folder in . {{ packs }}; do uv lock --project "$folder"; done
+    for folder in . {{ packs }} {{ bridges }}; do uv lock --project "$folder"; done
 
 # Write the pages that are generated; tests fail when one is stale.
 docs:
@@ -94,11 +102,11 @@ docs:
     python -m tests.kernel.hooks_page --write
     python -m tests.docs.reference --write
 
-# One installable set of wheels in dist/, with checksums; the packs' and adapters' own wheels in dist/packs/.
+# One installable set of wheels in dist/, with checksums; those of packs, adapters and bridges in dist/packs/.
 build:
     rm -rf dist
     uv build --quiet --all-packages --wheel --out-dir dist
-    for folder in {{ packs }}; do uv build --quiet --wheel --out-dir dist/packs "$folder"; done
+    for folder in {{ packs }} {{ bridges }}; do uv build --quiet --wheel --out-dir dist/packs "$folder"; done
     rm -f dist/.gitignore dist/packs/.gitignore
     cd dist && sha256sum *.whl packs/*.whl > SHA256SUMS
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,14 +25,30 @@ MODULES = {
     "pyyaml": "yaml",
 }
 
+Kind = Literal["member", "pack", "bridge"]
+
 
 @dataclass(frozen=True)
 class Distribution:
-    """One folder with a pyproject.toml: its path from the root, its one import package, and whether a pack runs it."""
+    """One folder with a pyproject.toml.
+
+    Args:
+        folder: its path from the root.
+        package: its one import package.
+        kind: a member of the workspace, a pack (adapters too), or a bridge, which a framework's users install.
+    """
 
     folder: str
     package: str
-    is_pack: bool
+    kind: Kind
+
+    @property
+    def is_pack(self) -> bool:
+        return self.kind == "pack"
+
+    @property
+    def is_member(self) -> bool:
+        return self.kind == "member"
 
     @property
     def path(self) -> Path:
@@ -71,13 +87,17 @@ def folders(*patterns: str) -> list[Path]:
 
 @cache
 def distributions() -> tuple[Distribution, ...]:
-    """Every distribution that carries code: the workspace's members, then packs and adapters."""
+    """Every distribution that carries code: the workspace's members, packs and adapters, then bridges."""
     workspace = read_toml(ROOT / "pyproject.toml")["tool"]["uv"]["workspace"]
-    members = [(folder, False) for folder in folders(*workspace["members"])]
-    packs = [(folder, True) for folder in folders("plugins/packs/*", "adapters/*")]
+    patterns: dict[Kind, list[str]] = {
+        "member": workspace["members"],
+        "pack": ["plugins/packs/*", "adapters/*"],
+        "bridge": ["adapters/*/bridge"],
+    }
     return tuple(
-        Distribution(str(folder.relative_to(ROOT)), only_package(folder), is_pack)
-        for folder, is_pack in members + packs
+        Distribution(str(folder.relative_to(ROOT)), only_package(folder), kind)
+        for kind, wanted in patterns.items()
+        for folder in folders(*wanted)
     )
 
 
@@ -90,6 +110,10 @@ def only_package(folder: Path) -> str:
 
 def packs() -> list[Distribution]:
     return [distribution for distribution in distributions() if distribution.is_pack]
+
+
+def bridges() -> list[Distribution]:
+    return [distribution for distribution in distributions() if distribution.kind == "bridge"]
 
 
 @dataclass(frozen=True)

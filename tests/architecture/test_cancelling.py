@@ -8,7 +8,16 @@ from pathlib import Path
 
 from tests.architecture.distributions import ROOT
 
-SOURCES = ("kernel", "protocol", "sdk", "cli", "plugins/extensions/*", "plugins/packs/*", "adapters/*")
+SOURCES = (
+    "kernel",
+    "protocol",
+    "sdk",
+    "cli",
+    "plugins/extensions/*",
+    "plugins/packs/*",
+    "adapters/*",
+    "adapters/*/bridge",
+)
 
 
 def modules() -> Iterator[Path]:

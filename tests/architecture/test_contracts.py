@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.architecture.distributions import ROOT, Distribution, distributions, packs, read_toml
+from tests.architecture.distributions import ROOT, Distribution, bridges, distributions, packs, read_toml
 
 TOOLS: dict[str, Any] = read_toml(ROOT / "pyproject.toml")["tool"]
 CONTRACTS: dict[str, dict[str, Any]] = {one["id"]: one for one in TOOLS["importlinter"]["contracts"]}
@@ -28,11 +28,11 @@ def test_packs_and_extensions_stand_in_the_top_layer_and_do_not_know_one_another
     assert {name.strip() for name in top.split("|")} == PACKAGES - middle_and_below
 
 
-def test_every_pack_is_kept_from_the_protocol_the_kernel_and_the_hosts() -> None:
+def test_every_pack_and_bridge_is_kept_from_the_protocol_the_kernel_and_the_hosts() -> None:
     contract = CONTRACTS["packs"]
-    pack_packages = {pack.package for pack in packs()}
-    assert set(contract["source_modules"]) == pack_packages
-    assert set(contract["forbidden_modules"]) == PACKAGES - pack_packages - {"evalsi"}
+    kept = {one.package for one in [*packs(), *bridges()]}
+    assert set(contract["source_modules"]) == kept
+    assert set(contract["forbidden_modules"]) == PACKAGES - kept - {"evalsi"}
 
 
 def test_the_command_and_every_extension_are_kept_from_the_sdk() -> None:
@@ -54,6 +54,6 @@ def test_the_type_checker_sees_the_source_of_every_distribution(distribution: Di
 
 
 def test_every_workspace_member_is_taken_from_the_workspace_and_never_from_an_index() -> None:
-    members = {one.project["name"] for one in distributions() if not one.is_pack}
+    members = {one.project["name"] for one in distributions() if one.is_member}
     sources = TOOLS["uv"]["sources"]
     assert {name for name, source in sources.items() if source == {"workspace": True}} == members

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "cli": {"evalsi_kernel", "evalsi_protocol", "argcomplete"},
     "extension": {"evalsi_kernel", "evalsi_protocol", "evalsi_conformance"},
     "pack": {"evalsi"},
+    "bridge": {"evalsi"},
 }
 
 # The standard library of the newest Python that is supported: compression comes with 3.14.
@@ -29,8 +30,8 @@ DOOR = "sdk/src/evalsi/evaluation.py"
 
 
 def row_of(distribution: Distribution) -> str:
-    if distribution.is_pack:
-        return "pack"
+    if not distribution.is_member:
+        return distribution.kind
     return "extension" if distribution.folder.startswith("plugins/extensions/") else distribution.folder
 
 
@@ -44,7 +45,7 @@ def own_libraries(distribution: Distribution) -> set[str]:
 def test_a_distribution_imports_only_what_its_row_of_the_table_allows(distribution: Distribution) -> None:
     row = row_of(distribution)
     allowed = MAY_IMPORT[row] | {distribution.package} | STANDARD_LIBRARY
-    if row in {"extension", "pack"}:
+    if row in {"extension", "pack", "bridge"}:
         allowed |= own_libraries(distribution)
     strangers = [
         f"{module.relative_to(distribution.path)}:{one.line} imports {one.target}"

@@ -7,7 +7,15 @@ import pytest
 
 from tests.architecture.distributions import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("plugins/*/*/README.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("plugins/*/*/README.md"),
+        *ROOT.glob("adapters/*/README.md"),
+        *ROOT.glob("adapters/*/bridge/README.md"),
+    ]
+)
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)")
 
 

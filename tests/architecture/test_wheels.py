@@ -39,7 +39,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheels")
     run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", folder, cwd=ROOT)
     for distribution in distributions():
-        if distribution.is_pack:
+        if not distribution.is_member:
             run(UV, "build", "--quiet", "--wheel", "--out-dir", folder, distribution.path, cwd=ROOT)
     return folder
 

@@ -16,10 +16,10 @@ from tests.docs.walk import ROOT, lay_out, walk
 pytestmark = [pytest.mark.adapters, pytest.mark.slow, pytest.mark.timeout(600)]
 
 BOUND_S = 500.0
-# What a user of Inspect and of the harness has, with ours beside it.
+# What a user of Inspect and of the harness has, with Evals.si beside it.
 FRAMEWORKS = ("inspect-ai==0.3.285", "lm-eval==0.4.13")
 OURS = ("protocol", "sdk", "kernel", "plugins/extensions/connectors", "plugins/extensions/replies")
-ADAPTERS = ("adapters/inspect", "adapters/lm_eval")
+BRIDGES = ("adapters/inspect/bridge", "adapters/lm_eval/bridge")
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     binary = uv.find_uv_bin()
     subprocess.run([binary, "venv", "--quiet", str(folder)], check=True, timeout=BOUND_S)
     install = [binary, "pip", "install", "--quiet", "--python", str(folder / "bin/python"), *FRAMEWORKS]
-    local = [word for path in (*OURS, *ADAPTERS) for word in ("-e", str(ROOT / path))]
+    local = [word for path in (*OURS, *BRIDGES) for word in ("-e", str(ROOT / path))]
     subprocess.run([*install, *local], check=True, timeout=BOUND_S)
     return folder / "bin"
 

@@ -16,7 +16,8 @@ FIRST_CELL = re.compile(r"^\| `?([^`| ]+)`? \|", re.MULTILINE)
 
 def sources() -> list[Path]:
     folders = [ROOT / name for name in ("protocol", "sdk", "kernel", "cli")]
-    folders += [path for path in [*ROOT.glob("plugins/*/*"), *ROOT.glob("adapters/*")] if path.is_dir()]
+    patterns = ("plugins/*/*", "adapters/*", "adapters/*/bridge")
+    folders += [path for pattern in patterns for path in ROOT.glob(pattern) if path.is_dir()]
     return [path for folder in folders for path in sorted((folder / "src").rglob("*.py"))]
 
 

@@ -19,7 +19,9 @@ from tests.docs.test_pages import OF_ADAPTERS, PAGES
 from tests.docs.walk import ROOT
 
 SHELL = {"console", "sh", "bash", "shell"}
-READMES = sorted([*ROOT.glob("plugins/*/*/README.md"), *ROOT.glob("adapters/*/README.md")])
+READMES = sorted(
+    [*ROOT.glob("plugins/*/*/README.md"), *ROOT.glob("adapters/*/README.md"), *ROOT.glob("adapters/*/bridge/README.md")]
+)
 
 
 def commands(page: Path) -> list[list[str]]:

@@ -17,7 +17,16 @@ from evalsi_protocol.methods import KERNEL_REQUESTS, PACK_REQUESTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "error-codes.md"
-TREES = ("protocol", "sdk", "kernel", "cli", "plugins/extensions/*", "plugins/packs/*", "adapters/*")
+TREES = (
+    "protocol",
+    "sdk",
+    "kernel",
+    "cli",
+    "plugins/extensions/*",
+    "plugins/packs/*",
+    "adapters/*",
+    "adapters/*/bridge",
+)
 # A file's name can look like a code.
 CODE = re.compile(rf"({'|'.join(FAMILIES)})\.(?!(?:jsonl?|toml|csv|md|py|txt|ya?ml|js|wasm|wit)$)[a-z][a-z0-9_]*")
 

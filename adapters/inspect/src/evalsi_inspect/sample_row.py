@@ -72,8 +72,10 @@ def _output(sample: EvalSample) -> str | None:
 
 
 def _reference(target: str | list[str]) -> Any:
-    """The right answers; Inspect writes "" where there is none."""
-    return target if isinstance(target, str) else [one for one in target if one != ""]
+    """Return the expected answers, or None if there are none, for which Inspect writes ""."""
+    texts = [target] if isinstance(target, str) else target
+    expected = [text for text in texts if text]
+    return expected[0] if len(expected) == 1 else expected or None
 
 
 def _usage(sample: EvalSample, model: str) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Owns the import of the harness for scoring: quiet, offline, and not before it is wanted.
-
-The model for the harness itself (`model.py`) runs in the user's environment and must not come through here.
-"""
+"""Import of the harness for scoring: quiet, offline, and at first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluators of Evals.si as scorers of Inspect's: what is scored, skipped and failed there is so here."""
+"""T2: evaluators as scorers of Inspect, at both ends of the supported range: scores, skips and failures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Scorer
 
-from evalsi_inspect import EvaluatorFailed, evalsi_scorer
-from evalsi_inspect.batches import Batches, Found, Row
-from evalsi_inspect.reverse import Settings, evaluate_rows
+from evalsi_inspect_bridge import EvaluatorFailed, evalsi_scorer
+from evalsi_inspect_bridge.batches import Batches, Found, Row
+from evalsi_inspect_bridge.scorer import Settings, evaluate_rows
 
 CODE = """
 from evalsi import Record, Score, Skip, evaluator

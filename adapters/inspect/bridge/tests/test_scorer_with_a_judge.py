@@ -1,4 +1,4 @@
-"""`evalsi_scorer` of an evaluator that asks a judge: the kernel beside Inspect asks it, over HTTP, and bounds it."""
+"""T2: a scorer whose evaluator asks a judge: the kernel asks it over HTTP, in the environment of Inspect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from evalsi_inspect import evalsi_scorer
+from evalsi_inspect_bridge import evalsi_scorer
 
 CODE = """
 from evalsi import Context, Record, Score, evaluator

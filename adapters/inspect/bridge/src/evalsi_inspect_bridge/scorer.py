@@ -1,6 +1,6 @@
-"""`evalsi_scorer`: any evaluator of Evals.si as a scorer of Inspect's, for the user's own environment.
+"""`evalsi_scorer`: an evaluator of Evals.si as a scorer of Inspect.
 
-The evaluator runs out of process, by the kernel that is installed beside it. It must not know the kernel.
+It runs in the user's environment and calls `evalsi.evaluate`; the evaluator runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 import evalsi
-from evalsi_inspect.batches import Batches, Found, Row
-from evalsi_inspect.conversation import message_of, steps_of
-from evalsi_inspect.plain_json import plain
+from evalsi_inspect_bridge.batches import Batches, Found, Row
+from evalsi_inspect_bridge.messages import message_of, steps_of
+from evalsi_inspect_bridge.plain_json import plain
 
 OnError = Literal["raise", "unscored"]
 
 
 class EvaluatorFailed(Exception):
-    """The evaluator has no score for a sample, because it or its judge failed."""
+    """The evaluator or its judge failed on a sample, so the sample has no score."""
 
 
 class Settings(NamedTuple):
-    """How every batch is evaluated."""
+    """The arguments of `evalsi.evaluate`, the same for every batch."""
 
     evaluator: str
     params: Mapping[str, Any]
@@ -46,25 +46,26 @@ def evalsi_scorer(
     concurrency: int | None = None,
     on_error: OnError = "raise",
 ) -> Scorer:
-    """Score samples of Inspect with an evaluator of Evals.si, out of process. Needs `pip install evalsi`.
+    """Return a scorer of Inspect that runs an evaluator of Evals.si. Evals.si must be installed beside Inspect.
 
     Args:
-        evaluator: as in `--evaluators`, such as "ragas/faithfulness"; of record scope.
-        params: of the evaluator.
-        score: which score is the value, where the evaluator gives several; None takes its own, or else the first.
-        context: the key of the sample's metadata that holds the context.
-        judge: the model that judges, as for `evalsi.evaluate`; there is no default.
-        embed: the model that makes embeddings, likewise.
-        cache: take replies of models from the cache, and keep new ones there.
-        concurrency: records in flight at once where the evaluator waits for a model.
-        on_error: "raise" makes a failure an error of the sample, which Inspect's `fail_on_error` judges; "unscored"
-            leaves the sample out of the metrics, as a skipped one is. Neither is ever a number.
+        evaluator: name of an evaluator of record scope, as in `--evaluators`: "ragas/faithfulness".
+        params: params of the evaluator.
+        score: name of the score that becomes the value, for an evaluator with several scores; None takes the score
+            that has the evaluator's name, or else the first.
+        context: key of the sample's metadata that holds the context.
+        judge: model that judges, as for `evalsi.evaluate`; there is no default.
+        embed: model that makes embeddings, likewise.
+        cache: read the replies of models from the cache and write new ones to it.
+        concurrency: number of records in progress for an evaluator that waits for a model.
+        on_error: "raise" turns a failure into an error of the sample, which Inspect's `fail_on_error` decides on;
+            "unscored" leaves the sample out of the metrics, like a skipped one. A failure is never a number.
 
     Raises:
-        ValueError: `on_error` is neither.
+        ValueError: `on_error` has another value.
     """
     if on_error not in ("raise", "unscored"):
-        raise ValueError(f"on_error is {on_error!r}; it is raise or unscored.")
+        raise ValueError(f"on_error is {on_error!r}. Use raise or unscored.")
     settings = Settings(evaluator, dict(params or {}), judge, embed, cache, concurrency)
 
     @scorer(metrics=[mean(), stderr()], name=evaluator)  # type: ignore[untyped-decorator]
@@ -78,7 +79,7 @@ def evalsi_scorer(
             except Exception as error:
                 if on_error == "raise":
                     raise
-                return Score.unscored(reason="scoring_failed", explanation=str(error))
+                return _unscored("scoring_failed", str(error))
 
         return run
 
@@ -86,20 +87,21 @@ def evalsi_scorer(
 
 
 def row_of(state: TaskState, target: Target, context: str) -> Row:
-    """A sample as a row of data.
+    """Return the record of an answered sample, without the fields that the sample lacks.
 
     Args:
-        state: of the sample once it is answered.
-        target: its right answers.
-        context: the key of its metadata that holds the context.
+        state: state of the sample after its solver.
+        target: expected answers.
+        context: key of the sample's metadata that holds the context.
     """
     asked = state.input if isinstance(state.input, str) else [message_of(message) for message in state.input]
     steps = steps_of(state.messages)
+    expected = [text for text in target if text]
     row = {
         "input": asked or None,
-        # "" where a limit ended the sample before the model answered: Inspect scores it so too.
+        # "" if a limit ended the sample before the model answered; Inspect's own scorers see the same.
         "output": state.output.completion,
-        "reference": [text for text in target if text] or None,
+        "reference": expected[0] if len(expected) == 1 else expected or None,
         "context": plain(state.metadata.get(context)),
         "trajectory": {"steps": steps} if len(steps) > 1 else None,
         "metadata": {**plain(state.metadata), "sample_id": state.sample_id, "epoch": state.epoch},
@@ -108,13 +110,13 @@ def row_of(state: TaskState, target: Target, context: str) -> Row:
 
 
 def evaluate_rows(settings: Settings, rows: Sequence[Row]) -> list[Found]:
-    """What became of each row, in their order.
+    """Evaluate rows together and return an outcome or an error for each, in the same order.
 
-    What keeps an evaluation from running is told for every row; a row that is no record takes no other with it.
+    An error that stops the evaluation is returned for every row. An invalid record does not affect other rows.
 
     Args:
-        settings: how they are evaluated.
-        rows: those that wait.
+        settings: arguments of the evaluation.
+        rows: records to evaluate.
     """
     try:
         result = evalsi.evaluate(
@@ -125,26 +127,26 @@ def evaluate_rows(settings: Settings, rows: Sequence[Row]) -> list[Found]:
             cache=settings.cache,
             concurrency=settings.concurrency,
         )
-    except Exception as error:  # noqa: BLE001 -- told for every sample that waits, and raised there.
+    except Exception as error:  # noqa: BLE001 -- returned for every waiting sample, and raised there.
         if len(rows) > 1 and str(getattr(error, "code", "")).startswith("dataset."):
             middle = len(rows) // 2
             return [*evaluate_rows(settings, rows[:middle]), *evaluate_rows(settings, rows[middle:])]
         return [error] * len(rows)
     found: list[Found] = [outcome for outcome in result.results if outcome.get("outcome") != "state"]
     if len(found) != len(rows):
-        sentence = f"{settings.evaluator} does not give one outcome a sample. Name one evaluator, of record scope."
+        sentence = f"{settings.evaluator} does not give one outcome a sample. Name one evaluator of record scope."
         return [EvaluatorFailed(sentence)] * len(rows)
     return found
 
 
 def _verdict(found: Mapping[str, Any], wanted: str | None) -> Score:
-    """The outcome as Inspect's score; one that is skipped is unscored.
+    """Return the outcome as a score of Inspect. A skipped outcome is unscored.
 
     Raises:
-        EvaluatorFailed: the outcome is an error, or has no score of the wanted name.
+        EvaluatorFailed: the outcome is an error, or has no score with the wanted name.
     """
     if found["outcome"] == "skipped":
-        return Score.unscored(reason="skipped", explanation=found.get("reason"))
+        return _unscored("skipped", found.get("reason"))
     if found["outcome"] != "scored":
         raise EvaluatorFailed(_why(found))
     own = found["evaluator"]
@@ -159,8 +161,16 @@ def _verdict(found: Mapping[str, Any], wanted: str | None) -> Score:
     return Score(value=_value(main), explanation=main.get("explanation"), metadata=metadata or None)
 
 
+def _unscored(reason: str, explanation: str | None) -> Score:
+    """Return a score that no metric counts."""
+    # Older versions of Inspect have no field `reason`; the explanation says it there.
+    fields = {"reason": reason} if "reason" in Score.model_fields else {}
+    score: Score = Score.unscored(explanation=explanation, **fields)
+    return score
+
+
 def _value(score: Mapping[str, Any]) -> float | str:
-    """A number, 1 or 0 for passed or not, or a label."""
+    """Return the number or the label of a score; passed is 1 and failed is 0."""
     if "passed" in score:
         return 1.0 if score["passed"] else 0.0
     value: float | str = score["value"] if "value" in score else score["label"]
@@ -168,6 +178,7 @@ def _value(score: Mapping[str, Any]) -> float | str:
 
 
 def _why(found: Mapping[str, Any]) -> str:
+    """Return code, message and hint of an outcome that is an error."""
     error = found.get("error") or {}
     parts = (error.get("message") or found.get("reason") or found["outcome"], error.get("hint"))
     return f"{error.get('code', found['outcome'])}: {' '.join(part for part in parts if part)}"

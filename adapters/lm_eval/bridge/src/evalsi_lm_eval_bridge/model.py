@@ -1,8 +1,4 @@
-"""`--model evalsi` for the harness: its requests go to a chat model through the kernel that is installed beside it.
-
-For the user's own environment (`pip install evalsi evalsi-lm-eval`); a pack's process never loads it. It must not know
-the kernel.
-"""
+"""The model `evalsi` of the harness: it answers the requests of tasks with a chat model, by `evalsi.complete`."""
 
 from __future__ import annotations
 
@@ -15,22 +11,22 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 
 import evalsi
-from evalsi_lm_eval.generation import ChatPrompt, question_of, until_stop
+from evalsi_lm_eval_bridge.generation import ChatPrompt, question_of, until_stop
 
 NAME = "evalsi"
 GENERATES = "generate_until"
 _NO_LIKELIHOOD = (
     "Chat models give no log-likelihood, and {what} is scored by it. "
-    "Take a task with output_type generate_until (often NAME_gen or NAME_generative), or a model of the harness' own."
+    "Use a task with output_type generate_until (often NAME_gen or NAME_generative), or another model of the harness."
 )
 
 
 class NoAnswers(RuntimeError):
-    """Requests were not answered, so the task has no score."""
+    """Some requests were not answered, so the task has no score."""
 
 
 class NoLikelihood(NotImplementedError):
-    """A task wants log-likelihoods of a chat model."""
+    """A task needs log-likelihoods, which a chat model does not give."""
 
 
 @register_model(NAME)
@@ -38,20 +34,20 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
     """A chat model behind a connector of Evals.si.
 
     Args:
-        model: the provider's name of it.
-        provider: the connector's name.
-        base_url: where the provider answers; None means its public address.
-        api_key_env: the environment variable of the key; None means the provider's usual one, "none" no key.
-        effort: how hard to think, in the provider's words; None leaves it to the provider.
-        timeout_s: how long one call may take.
-        max_in_flight: calls at once.
-        temperature: of tasks that do not sample; "none" leaves it to the provider.
-        max_gen_toks: the most tokens of an answer, where a task says nothing.
-        cache: take replies from the cache, and keep new ones there.
-        max_usd: what all requests together may cost; None is no bound.
-        max_tokens: what all requests together may take; None is no bound.
-        prices: a file of prices that goes before those that come along.
-        ignored: what the harness says of batches and devices.
+        model: name of the model at the provider.
+        provider: name of the connector.
+        base_url: address of the provider; None is its public address.
+        api_key_env: environment variable with the key; None is the provider's usual variable, "none" is no key.
+        effort: reasoning effort, passed to the provider unchanged; None is the provider's default.
+        timeout_s: longest time of one call.
+        max_in_flight: largest number of calls in progress.
+        temperature: temperature for tasks that do not sample; "none" is the provider's default.
+        max_gen_toks: largest number of tokens in an answer, for tasks that set none.
+        cache: read replies from the cache and write new ones to it.
+        max_usd: largest cost of all requests together; None is no limit.
+        max_tokens: largest number of tokens of all requests together; None is no limit.
+        prices: price file (TOML); overrides the built-in prices.
+        ignored: the harness's settings for batches and devices, which have no meaning here.
     """
 
     def __init__(
@@ -75,7 +71,7 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         super().__init__()
         unknown = ignored.keys() - {"batch_size", "max_batch_size", "device"}
         if unknown:
-            raise TypeError(f"The model evalsi has no argument {sorted(unknown)[0]!r}; its README lists them.")
+            raise TypeError(f"The model evalsi has no argument {sorted(unknown)[0]!r}. Its README lists the arguments.")
         given = {
             "model": str(model),
             "provider": provider,
@@ -96,11 +92,11 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         self._costs: list[float | None] = []
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
-        """The answers to all requests of all tasks, asked at once.
+        """Return the answers to the requests of all tasks, which are asked together.
 
         Raises:
-            NoAnswers: one was not answered; those that were are in the cache.
-            CannotGenerate: a task wants what cannot be sent.
+            NoAnswers: a request was not answered. The other answers are in the cache.
+            CannotGenerate: a task has a setting that cannot be sent.
         """
         seen: Counter[str] = Counter()
         questions = [self._question(request.args[0], request.args[1], seen) for request in requests]
@@ -113,30 +109,30 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         return answers
 
     def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> NoReturn:
-        """Raises `NoLikelihood`."""
+        """Raise `NoLikelihood`."""
         raise no_likelihood(requests)
 
     def loglikelihood_rolling(self, requests: Sequence[Any], disable_tqdm: bool = False) -> NoReturn:
-        """Raises `NoLikelihood`."""
+        """Raise `NoLikelihood`."""
         raise no_likelihood(requests)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """The messages themselves: the provider has the model's template."""
+        """Return the messages as they are: the provider applies the model's template."""
         return ChatPrompt(json.dumps(chat_history, ensure_ascii=False))
 
     @property
     def tokenizer_name(self) -> str:
-        """What tells the prompts that the harness keeps from those of other models."""
+        """Return a name that separates this model's prompts from other models' in the harness's own cache."""
         return f"{NAME}:{self._model['provider']}:{self._model['model']}"
 
     def get_model_info(self) -> dict[str, Any]:
-        """What the harness writes into its results: the model, what was asked, and what it cost."""
+        """Return what the harness writes into its results: the model, the number of requests and their cost."""
         cost_usd = None if None in self._costs else sum(cost or 0.0 for cost in self._costs)
         model = {name: self._model.get(name) for name in ("provider", "model", "base_url")}
         return {"evalsi": {**model, **self._taken, "cost_usd": cost_usd}}
 
     def _question(self, prompt: str, settings: dict[str, Any], seen: Counter[str]) -> evalsi.Question:
-        # A task that repeats its requests wants new answers, and the same ones when it is run again.
+        # Repeats of a request get different answers within a run, and the same answers when the run is repeated.
         known = json.dumps([prompt, settings], sort_keys=True, default=str)
         seen[known] += 1
         return question_of(
@@ -148,7 +144,11 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         )
 
     def _booked(self, found: Sequence[evalsi.Completion | evalsi.AskError]) -> list[evalsi.Completion]:
-        """All answers, with what they took away from the budget; no failure is ever taken for an empty answer."""
+        """Return the answers and subtract their usage from the budget.
+
+        Raises:
+            NoAnswers: a request failed; a failure is never an empty answer.
+        """
         answered = [one for one in found if isinstance(one, evalsi.Completion)]
         self._taken["requests"] += len(found)
         self._taken["cached"] += sum(one.cached for one in answered)
@@ -157,12 +157,16 @@ class EvalsiModel(LM):  # type: ignore[misc] # The harness has no types here.
         self._left = {name: max(0, left - took[name]) for name, left in self._left.items()}
         failed = [one for one in found if isinstance(one, evalsi.AskError)]
         if failed:
-            kept = " What was answered is in the cache, so run again when it is repaired." if self._cache else ""
+            kept = (
+                " What was answered is in the cache: remove the cause and run the same command again."
+                if self._cache
+                else ""
+            )
             raise NoAnswers(f"{len(failed):,} of {len(found):,} requests were not answered: {failed[0]}.{kept}")
         return answered
 
 
 def no_likelihood(requests: Sequence[Any] = (), tasks: Sequence[str] = ()) -> NoLikelihood:
-    """What to say where log-likelihoods are wanted, naming the tasks."""
+    """Return the error for tasks that need log-likelihoods, with their names."""
     names = sorted({*tasks, *(request.task_name for request in requests if request.task_name)})
     return NoLikelihood(_NO_LIKELIHOOD.format(what=", ".join(names) or "the task"))

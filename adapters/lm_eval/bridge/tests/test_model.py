@@ -1,13 +1,16 @@
-"""`--model evalsi`: the harness' requests go through the kernel's broker to a chat model over HTTP."""
+"""T2: the model `evalsi`, at both ends of the supported range: requests reach a chat model over HTTP."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -73,15 +76,15 @@ def vendor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
 
 
 @pytest.fixture
-def evaluate(stood_in: None, vendor: Vendor) -> Callable[..., Any]:
+def evaluate(vendor: Vendor) -> Callable[..., Any]:
     """Runs a task by the harness with this model, made from an argument string as on its command line."""
     from lm_eval import evaluator
     from lm_eval.api.registry import get_model
     from lm_eval.api.task import ConfigurableTask
 
-    import evalsi_lm_eval.model
+    import evalsi_lm_eval_bridge.model
 
-    assert get_model("evalsi") is evalsi_lm_eval.model.EvalsiModel
+    assert get_model("evalsi") is evalsi_lm_eval_bridge.model.EvalsiModel
 
     class Docs(list[dict[str, Any]]):
         features = DOCS[0]
@@ -171,7 +174,7 @@ def test_with_a_chat_template_the_messages_are_sent_as_messages(evaluate: Callab
 def test_a_request_that_failed_ends_the_run_and_is_never_an_empty_answer(
     evaluate: Callable[..., Any], vendor: Vendor
 ) -> None:
-    from evalsi_lm_eval.model import NoAnswers
+    from evalsi_lm_eval_bridge.model import NoAnswers
 
     good = vendor.reply
     vendor.reply = lambda text: 400 if " 3 " in text else good(text)
@@ -182,7 +185,7 @@ def test_a_request_that_failed_ends_the_run_and_is_never_an_empty_answer(
 
 
 def test_a_budget_holds_over_all_that_the_model_is_asked(evaluate: Callable[..., Any], vendor: Vendor) -> None:
-    from evalsi_lm_eval.model import NoAnswers
+    from evalsi_lm_eval_bridge.model import NoAnswers
 
     with pytest.raises(NoAnswers, match="budget"):
         evaluate("max_tokens=1")
@@ -194,8 +197,8 @@ def test_log_likelihoods_are_refused_in_a_clear_sentence_before_anything_is_aske
 ) -> None:
     from lm_eval import evaluator
 
-    from evalsi_lm_eval.__main__ import refuse_likelihoods_early
-    from evalsi_lm_eval.model import NoLikelihood
+    from evalsi_lm_eval_bridge.__main__ import refuse_likelihoods_early
+    from evalsi_lm_eval_bridge.model import NoLikelihood
 
     choosing = {"output_type": "multiple_choice", "doc_to_choice": ["0", "2"], "generation_kwargs": None}
     for config in (choosing, {"output_type": "loglikelihood_rolling", "generation_kwargs": None}):
@@ -224,3 +227,83 @@ def test_what_cannot_be_sent_is_an_error_that_names_it(
     with pytest.raises((TypeError, ValueError), match=why):
         evaluate(arguments, **config)
     assert vendor.bodies == []
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
+
+COMMON = """
+dataset_path: json
+dataset_kwargs: {data_files: {test: sums.jsonl}}
+test_split: test
+doc_to_text: "{{q}}"
+"""
+GENERATING = """
+output_type: generate_until
+doc_to_target: "{{a}}"
+generation_kwargs: {until: ["\\n"]}
+metric_list: [{metric: exact_match}]
+"""
+CHOOSING = """
+output_type: multiple_choice
+doc_to_target: 0
+doc_to_choice: ["0", "2"]
+metric_list: [{metric: acc}]
+"""
+GROUP = """
+group: both
+task: [sums, choices]
+"""
+
+
+class Done(NamedTuple):
+    code: int
+    said: str
+
+
+@pytest.fixture
+def command(vendor: Vendor, tmp_path: Path) -> Callable[[str], Done]:
+    """Run the command of the harness with tasks of a folder: `sums`, `choices` and the group `both`."""
+    (tmp_path / "sums.jsonl").write_text("".join(f"{json.dumps(doc)}\n" for doc in DOCS), "utf-8")
+    (tmp_path / "sums.yaml").write_text(f"task: sums\n{COMMON}{GENERATING}", "utf-8")
+    (tmp_path / "choices.yaml").write_text(f"task: choices\n{COMMON}{CHOOSING}", "utf-8")
+    (tmp_path / "both.yaml").write_text(GROUP, "utf-8")
+
+    def run(tasks: str, *more: str) -> Done:
+        model = f"model=m,base_url={vendor.base_url},api_key_env=none"
+        words = ["run", "--model", "evalsi", "--model_args", model, "--include_path", ".", "--tasks", tasks, *more]
+        done = subprocess.run(
+            [sys.executable, "-m", "evalsi_lm_eval_bridge", *words, "--apply_chat_template"],
+            cwd=tmp_path,
+            env={**os.environ, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout + done.stderr)
+
+    return run
+
+
+def test_t2_the_command_runs_a_task_with_the_model(command: Callable[..., Done], vendor: Vendor) -> None:
+    done = command("sums")
+    assert (done.code, len(vendor.bodies)) == (0, 8), done.said
+    assert "|exact_match|↑  |    1|" in done.said
+
+
+@pytest.mark.parametrize("more", [[], ["--use_cache", "answers"]], ids=["plain", "with the harness's cache"])
+@pytest.mark.parametrize("tasks", ["sums,choices", "both"])
+def test_t2_the_command_rejects_log_likelihoods_before_any_task_is_asked(
+    command: Callable[..., Done], vendor: Vendor, tasks: str, more: list[str]
+) -> None:
+    done = command(tasks, *more)
+    assert (done.code, vendor.bodies) == (1, []), done.said
+    assert "error: Chat models give no log-likelihood, and choices is scored by it" in done.said
+
+
+def test_t2_the_command_ends_with_a_sentence_if_a_request_fails(command: Callable[..., Done], vendor: Vendor) -> None:
+    vendor.reply = lambda text: 400
+    done = command("sums")
+    assert done.code == 1, done.said
+    assert "error: 8 of 8 requests were not answered" in done.said
+    assert "Traceback" not in done.said

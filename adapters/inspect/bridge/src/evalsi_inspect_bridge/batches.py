@@ -1,7 +1,6 @@
-"""Gathers what several samples ask for at once: while one evaluation runs, all that comes waits for the next together.
+"""Batches of samples: while one evaluation runs, the samples that arrive wait and are evaluated together next.
 
-Starting the packs is what an evaluation costs beside its work, so that it is shared by all that wait. It must not know
-Inspect's scores.
+Each evaluation starts the packs anew, so samples that wait share that cost.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from anyio import to_thread
 
 Row = dict[str, Any]
 Found = dict[str, Any] | Exception
-"""What became of a row: an outcome as `results.json` has it, or why there is none."""
+"""Result of a row: an outcome as in `results.json`, or the error that prevented one."""
 
 
 class _Waiting:
@@ -24,10 +23,10 @@ class _Waiting:
 
 
 class Batches:
-    """Evaluations of all rows that wait, one after another.
+    """Run one evaluation at a time, each with all rows that wait.
 
     Args:
-        evaluate: gives what became of each row, in their order; called in a thread.
+        evaluate: returns the result of each row, in the same order; called in a thread.
     """
 
     def __init__(self, evaluate: Callable[[Sequence[Row]], Sequence[Found]]) -> None:
@@ -36,11 +35,11 @@ class Batches:
         self._running = anyio.Lock()
 
     async def outcome(self, row: Row) -> dict[str, Any]:
-        """What became of a row; raises what kept its evaluation from running."""
+        """Return the outcome of a row, or raise the error that prevented it."""
         mine = _Waiting(row)
         self._waiting.append(mine)
         try:
-            # Whoever comes first takes all that wait; who comes after finds his own done, or takes the next.
+            # The first caller evaluates all waiting rows. A later one finds its row done, or evaluates the next batch.
             async with self._running:
                 if mine.found is None:
                     await self._run()
@@ -55,7 +54,7 @@ class Batches:
 
     async def _run(self) -> None:
         batch, self._waiting = self._waiting, []
-        # Not abandoned when the sample that leads is cancelled: the others wait for it too.
+        # Runs on if the calling sample is cancelled: the other samples of the batch wait for it too.
         found = await to_thread.run_sync(self._evaluate, [one.row for one in batch])
         for one, what in zip(batch, found, strict=True):
             one.found = what
