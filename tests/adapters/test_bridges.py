@@ -77,7 +77,7 @@ def installed(name: str, dist: Path, folder: Path) -> Path:
     """Install a framework, then Evals.si and a bridge from wheels beside it; returns the environment's programs."""
     programs = folder / "environment" / "bin"
     run(UV, "venv", "--quiet", "--python", sys.executable, programs.parent, folder=folder)
-    install = [UV, "pip", "install", "--quiet", "--python", programs / "python"]
+    install: list[str | Path] = [UV, "pip", "install", "--quiet", "--python", programs / "python"]
     run(*install, BETWEEN[name], folder=folder)
     before = run(UV, "pip", "freeze", "--python", programs / "python", folder=folder)
     wheels = [*dist.glob("*.whl"), *(dist / "packs").glob(f"{name.replace('-', '_')}-*.whl")]
