@@ -1,4 +1,4 @@
-"""The conformance kit: whether a pack keeps the protocol and the promises of its manifest, offline.
+"""The conformance kit: check offline that a pack follows the protocol and its manifest.
 
-It stands on the protocol alone; it must not know the kernel or the SDK, as a pack may be written without either.
+It depends only on the protocol, because a pack may be written without the kernel and the SDK.
 """

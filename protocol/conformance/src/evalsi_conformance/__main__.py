@@ -1,4 +1,4 @@
-"""`python -m evalsi_conformance`: as the command."""
+"""`python -m evalsi_conformance`: run the command."""
 
 from evalsi_conformance.command import main
 

@@ -1,6 +1,6 @@
-"""`conformance.toml` beside a pack's plugin.toml: params for its evaluators, answers of the judge, waivers.
+"""Read `conformance.toml` next to a pack's plugin.toml: params for evaluators, answers of the judge, waivers.
 
-Strict, with every problem at once. A waiver without a reason is none. It must not know what a check does.
+All problems are reported at once. A waiver needs a reason.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from evalsi_conformance.scripted_judge import Answer
 
 FILE: Final = "conformance.toml"
 UNWAIVABLE: Final = ("manifest", "hello", "describe")
-"""Without these nothing can be said of a pack at all."""
+"""Checks that cannot be waived, because all others depend on them."""
 
 
 class Waiver(NamedTuple):
-    """A check that the author knows to fail.
+    """A check that is known to fail.
 
     Args:
-        check: its name.
-        reason: why that is right.
-        evaluator: only this one's faults; "" for any.
+        check: name of the check.
+        reason: why the failure is acceptable.
+        evaluator: evaluator whose faults are waived; "" for all.
     """
 
     check: str
@@ -33,13 +33,13 @@ class Waiver(NamedTuple):
 
 
 class AuthorFile(NamedTuple):
-    """What a pack's author tells the kit.
+    """The settings of a pack's author.
 
     Args:
-        params: evaluator → params to open it with.
-        answers: what the judge says where a question contains a text.
-        waivers: which faults are known.
-        variants: evaluator → other sets of params, for sessions side by side.
+        params: evaluator → its params.
+        answers: answers of the judge to questions that contain a text.
+        waivers: known failures.
+        variants: evaluator → other sets of params, for concurrent sessions.
     """
 
     params: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -49,14 +49,14 @@ class AuthorFile(NamedTuple):
 
 
 def read_author_file(folder: Path, checks: tuple[str, ...]) -> tuple[AuthorFile, list[str]]:
-    """Read it where there is one.
+    """Read the file if it exists.
 
     Args:
-        folder: the pack's.
-        checks: the names of all checks.
+        folder: folder of the pack.
+        checks: names of all checks.
 
     Returns:
-        What it says, and every problem as a sentence.
+        The settings, and every problem as a sentence.
     """
     path = folder / FILE
     if not path.is_file():

@@ -1,6 +1,6 @@
-"""The level *behaves*: every pair gets one outcome of a known form, whatever the record; requests are answered, always.
+"""The level *behaves*: every pair gets exactly one valid outcome, and every request is answered.
 
-Each function is one check; it gives what it found wrong.
+Each function is one check and yields its faults.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from evalsi_protocol.errors import WireError
 MANY_PAIRS: Final = 800
 PING_S: Final = 10.0
 SPARE: Final = 1_000_000
-"""The number of a session that no evaluator of a pack is opened as."""
+"""A session id that is never opened."""
 UNKNOWN_VALUES: Final[tuple[Any, ...]] = ("text", 1, 0.5, True, None, ["text"], {"text": "text"})
-"""Values of every kind, for a param that there is not."""
+"""Values of every type, for an unknown param."""
 CLOSED_TIMES: Final = 3
 
 
 def answers(bench: Bench) -> Iterator[Fault]:
-    """Every sample gets exactly one outcome of each evaluator, of a known form, and the answer counts them."""
+    """Every sample gets exactly one valid outcome from each evaluator, and the answer counts them."""
     scoring = bench.score_samples(bench.shared())
     yield from (Fault(fault, "See outcomes.md of the protocol.") for fault in scoring.faults)
     for number, whole in bench.wholes.items():
@@ -36,7 +36,7 @@ def answers(bench: Bench) -> Iterator[Fault]:
 
 
 def scores(bench: Bench) -> Iterator[Fault]:
-    """Each evaluator scores at least one sample, so that the other checks say something about it."""
+    """Each evaluator scores at least one sample, so that the other checks are meaningful."""
     scoring = bench.score_samples(bench.shared())
     for number, evaluator in enumerate(bench.subject.evaluators, 1):
         outcomes = bench.wholes.get(number)
@@ -74,7 +74,7 @@ def skips(bench: Bench) -> Iterator[Fault]:
 
 
 def params(bench: Bench) -> Iterator[Fault]:
-    """A param that is unknown, of a wrong type or out of its range is refused with `config.param`."""
+    """A param that is unknown, of the wrong type or out of range is rejected with `config.param`."""
     session = bench.shared()
     for evaluator in bench.subject.evaluators:
         schema = evaluator.get("params", {})
@@ -97,7 +97,7 @@ def params(bench: Bench) -> Iterator[Fault]:
 
 
 def refusals(bench: Bench) -> Iterator[Fault]:
-    """What cannot be done is refused with the code of the specification, and nothing else suffers."""
+    """Invalid requests are rejected with the code of the specification and have no other effect."""
     session = bench.shared()
     first = bench.subject.evaluators[0]
     sample = list(bench.subject.samples[:1])
@@ -116,7 +116,7 @@ def refusals(bench: Bench) -> Iterator[Fault]:
 
 
 def odd(bench: Bench) -> Iterator[Fault]:
-    """Records that are rare get one outcome each, and change nothing for the records beside them."""
+    """Unusual records get one outcome each and do not affect other records."""
     session = bench.shared()
     known = bench.score_samples(session)
     # In one request with the samples, so that one odd record cannot cost the others theirs (SCO-4).
@@ -127,7 +127,7 @@ def odd(bench: Bench) -> Iterator[Fault]:
 
 
 def cancel(bench: Bench) -> Iterator[Fault]:
-    """A cancelled request is answered, once, and the session goes on."""
+    """A cancelled request is answered once, and the session continues."""
     session = bench.shared()
     known = bench.score_samples(session)
     many = _many(bench)
@@ -163,7 +163,7 @@ def ping(bench: Bench) -> Iterator[Fault]:
 
 
 def close(bench: Bench) -> Iterator[Fault]:
-    """A closed session scores no more, and its number can be opened again, as any evaluator (CLO-1)."""
+    """A closed session no longer scores, and its id can be opened again with any evaluator (CLO-1)."""
     session = bench.shared()
     known = bench.score_samples(session)
     for number, evaluator in enumerate(bench.subject.evaluators, 1):
@@ -196,7 +196,7 @@ def close(bench: Bench) -> Iterator[Fault]:
 
 
 def changed(bench: Bench, known: Scoring, found: Scoring, when: str) -> Iterator[Fault]:
-    """The samples whose verdict is not what it was."""
+    """Return the samples whose verdict changed."""
     for (number, record_id), outcome in known.outcomes.items():
         now = found.outcomes.get((number, record_id))
         if now is not None and now.verdict() != outcome.verdict():
@@ -239,6 +239,6 @@ def _reason(outcome: Outcome) -> str:
 
 
 def has_evaluators_that_ask(bench: Bench) -> None:
-    """Raise `NotChecked` where no evaluator asks a judge or an embedding model."""
+    """Raise `NotChecked` if no evaluator calls a judge or an embedding model."""
     if not any(one.get("asks") for one in bench.subject.evaluators):
         raise NotChecked("no evaluator asks for a judge")

@@ -1,7 +1,4 @@
-"""What the checks work on: the pack under test, the process that they share, and what it answered to the samples.
-
-It starts and ends processes; it must not know what a check looks for.
-"""
+"""Shared state of the checks: the pack under test, its process, and its outcomes for the samples."""
 
 from __future__ import annotations
 
@@ -25,13 +22,13 @@ MOST_LOST: Final = 3
 
 
 class Settings(NamedTuple):
-    """How patient the kit is, and with whom.
+    """Timeouts of the kit.
 
     Args:
-        timeout_s: how long one answer may take; 0 takes the longer of 30 s and the manifest's `record_timeout_s`.
-        start_timeout_s: how long a process may take to answer `hello`.
-        log: a file to which the stderr of every process of the pack is appended.
-        builtin: the pack is one of Evals.si's own, whose names are plain.
+        timeout_s: timeout of one answer; 0 takes the longer of 30 s and the manifest's `record_timeout_s`.
+        start_timeout_s: timeout from the start of a process to its answer to `hello`.
+        log: file to which the stderr of every process of the pack is appended.
+        builtin: whether the pack is one of Evals.si's own, which have plain names.
     """
 
     timeout_s: float = 0.0
@@ -44,11 +41,11 @@ class Subject(NamedTuple):
     """A pack under test.
 
     Args:
-        folder: where it lies.
-        manifest: what its plugin.toml says.
-        program: how a process of it is started.
-        samples: the records that it is tried with.
-        author: what its conformance.toml says.
+        folder: folder of the pack.
+        manifest: content of its plugin.toml.
+        program: how to start its process.
+        samples: records for the checks.
+        author: content of its conformance.toml.
     """
 
     folder: Path
@@ -59,11 +56,11 @@ class Subject(NamedTuple):
 
     @property
     def evaluators(self) -> tuple[Mapping[str, Any], ...]:
-        """Their tables; the one at place n is opened as session n + 1."""
+        """The evaluators' tables. The table at index n is opened as session n + 1."""
         return self.manifest.evaluators
 
     def params_of(self, evaluator: Mapping[str, Any]) -> dict[str, Any]:
-        """What to open it with: the author's params, else its defaults and made-up values of what is required."""
+        """Return an evaluator's params: the author's, else its defaults and generated values for required ones."""
         given = self.author.params.get(evaluator["name"])
         if given is not None:
             return {name: _placed(value, str(self.folder)) for name, value in given.items()}
@@ -72,13 +69,13 @@ class Subject(NamedTuple):
         return {name: value_for(wanted.get(name, {}), 0, schema) for name in schema.get("required", ())}
 
     def others_of(self, evaluator: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The other sets of params that the author gives for the check *sessions*."""
+        """Return the author's additional sets of params for the check *sessions*."""
         sets = self.author.variants.get(evaluator["name"], ())
         return [{name: _placed(value, str(self.folder)) for name, value in one.items()} for one in sets]
 
 
 class Bench:
-    """The state that checks share."""
+    """State shared by the checks."""
 
     def __init__(self, subject: Subject, settings: Settings) -> None:
         self.subject = subject
@@ -91,20 +88,20 @@ class Bench:
 
     @property
     def sessions(self) -> tuple[int, ...]:
-        """The numbers under which the evaluators are opened."""
+        """The session ids of the evaluators."""
         return tuple(range(1, len(self.subject.evaluators) + 1))
 
     @property
     def datasets(self) -> tuple[int, ...]:
-        """The numbers of the evaluators of scope `dataset`."""
+        """The session ids of the evaluators with scope `dataset`."""
         return tuple(n for n in self.sessions if self.subject.evaluators[n - 1].get("scope") == "dataset")
 
     def name_of(self, number: int) -> str:
-        """The evaluator of a session's number."""
+        """Return the evaluator of a session id."""
         return str(self.subject.evaluators[number - 1]["name"])
 
     def connect(self, *, behind_walls: bool = False, takes_runs: bool = False) -> Session:
-        """A session with a process of its own, that nothing was said in yet."""
+        """Return a session with a new process, before `hello`."""
         if self._lost >= MOST_LOST:
             raise NotChecked(f"it was not reached, because the pack's process was lost {self._lost} times")
         process = PackProcess(
@@ -119,10 +116,10 @@ class Bench:
         )
 
     def opened(self, *, behind_walls: bool = False, takes_runs: bool = False) -> Session:
-        """A session with a process of its own, in which every evaluator is open.
+        """Return a session with a new process in which every evaluator is open.
 
         Raises:
-            Lost: it refuses, which an earlier check has told in full.
+            Lost: the pack rejects it, which an earlier check has reported.
         """
         session = self.greeted(behind_walls=behind_walls, takes_runs=takes_runs)
         try:
@@ -136,7 +133,7 @@ class Bench:
         return session
 
     def greeted(self, *, behind_walls: bool = False, takes_runs: bool = False) -> Session:
-        """A session with a new process that was greeted, in which no evaluator is open yet."""
+        """Return a session with a new process, after `hello` and before any evaluator is open."""
         session = self.connect(behind_walls=behind_walls, takes_runs=takes_runs)
         try:
             refused = session.hello()
@@ -148,30 +145,30 @@ class Bench:
         return session
 
     def opening(self, number: int, evaluator: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of an `open`."""
+        """Return the body of an `open` request."""
         return {"session": number, "evaluator": evaluator["name"], "params": self.subject.params_of(evaluator)}
 
     def shared(self) -> Session:
-        """The session that checks share; a fresh one when the last was lost."""
+        """Return the shared session; a new one if the last was lost."""
         if self._shared is None or self._shared.is_over:
             self.leave()
             self._shared = self.opened()
         return self._shared
 
     def score_samples(self, session: Session) -> Scoring:
-        """What the pack says of the samples, remembered from the first time."""
+        """Return the pack's outcomes for the samples, cached after the first call."""
         if self.scored is None:
             self.scored = score(session, self.sessions, self.subject.samples)
             self.wholes = self.aggregates(session, self.scored)
         return self.scored
 
     def aggregates(self, session: Session, scoring: Scoring) -> dict[int, Outcome]:
-        """The outcome for the whole data of each evaluator of scope `dataset`."""
+        """Return the outcome for the whole data of each evaluator with scope `dataset`."""
         ids = [record["id"] for record in self.subject.samples]
         return {number: aggregate(session, number, scoring.states(number, ids)) for number in self.datasets}
 
     def count_lost(self) -> None:
-        """Take note that a check lost its process."""
+        """Record that the shared process was lost."""
         self._lost += 1
 
     def leave(self) -> None:
@@ -182,5 +179,5 @@ class Bench:
 
 
 def _placed(value: Any, folder: str) -> Any:
-    """A param with the pack's folder in place of `{folder}`."""
+    """Return a param with `{folder}` replaced by the pack's folder."""
     return value.replace("{folder}", folder) if isinstance(value, str) else value

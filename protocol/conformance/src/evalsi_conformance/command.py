@@ -1,7 +1,4 @@
-"""`evalsi-conformance DIR [-- COMMAND …]`: the kit by hand, for a pack in any language.
-
-It turns flags into a check, and the report into text or JSON.
-"""
+"""`evalsi-conformance DIR [-- COMMAND …]`: run the kit for a pack in any language."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from evalsi_conformance.starting import program_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a pack; returns 0 where it conforms, else 1."""
+    """Check a pack. Return 0 if it conforms, else 1."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     argv = words[words.index("--") + 1 :] if "--" in words else []
     options = _parser().parse_args(words[: words.index("--")] if "--" in words else words)

@@ -1,4 +1,4 @@
-"""The checks *aggregate* and *replicates*, of evaluators of scope `dataset` (AGG-1, AGG-2, AGG-3)."""
+"""The checks *aggregate* and *replicates* for evaluators with scope `dataset` (AGG-1, AGG-2, AGG-3)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from evalsi_protocol.errors import WireError
 RESAMPLES: Final = 50
 SEEDS: Final = (1, 2, 3, 4)
 REL_TOL: Final = 1e-9
-"""Sums of the same numbers in other portions may differ in the last bits."""
+"""Tolerance for sums of the same numbers in a different grouping."""
 _OLD: Final = "Forget the states as soon as their aggregate is answered, and when the session is closed."
 
 
 def aggregates(bench: Bench) -> Iterator[Fault]:
-    """An `aggregate` is of the states since the last one and of no others, however they are sent."""
+    """An `aggregate` covers exactly the states since the last one, however they are split into requests."""
     session = bench.shared()
     states = _states(bench, session)
     fresh = bench.opened()
@@ -36,7 +36,7 @@ def aggregates(bench: Bench) -> Iterator[Fault]:
 
 
 def replicates(bench: Bench) -> Iterator[Fault]:
-    """Replicates are numbers, the same for the same seed and others for another seed."""
+    """Replicates are numbers, equal for equal seeds and different for different seeds."""
     session = bench.shared()
     for number, states in _states(bench, session).items():
         if len(states) < 2:
@@ -56,7 +56,7 @@ def replicates(bench: Bench) -> Iterator[Fault]:
 
 
 def _states(bench: Bench, session: Session) -> dict[int, list[Any]]:
-    """Return the states of the samples of each evaluator of scope `dataset`."""
+    """Return the states of the samples for each evaluator with scope `dataset`."""
     if not bench.datasets:
         raise NotChecked("no evaluator has the scope dataset")
     known = bench.score_samples(session)
@@ -65,7 +65,7 @@ def _states(bench: Bench, session: Session) -> dict[int, list[Any]]:
 
 
 def _old_states(bench: Bench, session: Session, fresh: Session, number: int, states: Sequence[Any]) -> Iterator[str]:
-    """Compare a process that has aggregated before with one that has not."""
+    """Compare a process that has already aggregated with a new one."""
     part = list(states[len(states) // 2 :])
     alone = aggregate(fresh, number, part)
     if not _alike(aggregate(session, number, part), alone):
@@ -133,7 +133,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:
-    """Whether two outcomes of the whole are equal up to rounding."""
+    """Return whether two outcomes of the whole data are equal up to rounding."""
     if one.kind != "scored" or other.kind != "scored":
         return one.verdict() == other.verdict()
     left, right = _numbers(one), _numbers(other)

@@ -1,7 +1,4 @@
-"""What the kit found: one finding a check and fault, and the report that they make.
-
-It must not know how a check is done.
-"""
+"""Findings of the checks, and the report."""
 
 from __future__ import annotations
 
@@ -13,17 +10,17 @@ Level = Literal["loads", "behaves", "trustworthy", "stable"]
 Status = Literal["passed", "failed", "waived", "unchecked"]
 
 LEVELS: Final[tuple[Level, ...]] = ("loads", "behaves", "trustworthy", "stable")
-"""From the least to the most; each asks for those before it."""
+"""The levels, from lowest to highest. Each requires those before it."""
 _SHOWN: Final = {"passed": "ok", "failed": "FAILED", "waived": "waived", "unchecked": "unchecked"}
 
 
 class Fault(NamedTuple):
-    """One thing that a check found wrong.
+    """One fault found by a check.
 
     Args:
-        message: what was wrong with which value.
-        hint: what to do, one imperative sentence.
-        evaluator: whose it is; "" where it is the pack's.
+        message: what is wrong with which value.
+        hint: what to do, as one imperative sentence.
+        evaluator: the faulty evaluator; "" for the whole pack.
     """
 
     message: str
@@ -32,20 +29,20 @@ class Fault(NamedTuple):
 
 
 class NotChecked(Exception):
-    """A check cannot be done here; the sentence says why, and no result is pretended."""
+    """A check cannot be run here. The message gives the reason."""
 
 
 class Finding(NamedTuple):
-    """What one check says.
+    """The result of one check.
 
     Args:
-        level: that it belongs to.
-        check: its name, as a waiver gives it.
-        status: passed; failed; waived, with the author's reason; or unchecked, with the host's.
+        level: level of the check.
+        check: name of the check, as used by waivers.
+        status: passed; failed; waived by the author; or unchecked, if the host does not support the check.
         message: what was found.
         hint: what to do.
-        evaluator: whose it is; "" where it is the pack's.
-        reason: of the waiver.
+        evaluator: the faulty evaluator; "" for the whole pack.
+        reason: reason of the waiver.
     """
 
     level: Level
@@ -58,14 +55,14 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All of it.
+    """The results of all checks.
 
     Args:
-        pack: its name, as far as it can be read.
-        version: likewise.
-        findings: in the order of the checks.
-        asked: the levels that were asked for.
-        notes: what a reader should know besides, such as a waiver that nothing needs.
+        pack: name of the pack; "" if it cannot be read.
+        version: version of the pack; "" if it cannot be read.
+        findings: findings in the order of the checks.
+        asked: the requested levels.
+        notes: additional notes, such as about an unused waiver.
     """
 
     pack: str
@@ -76,12 +73,12 @@ class Report(NamedTuple):
 
     @property
     def failed(self) -> tuple[Finding, ...]:
-        """What must be repaired or waived."""
+        """The checks that must be fixed or waived."""
         return tuple(one for one in self.findings if one.status == "failed")
 
     @property
     def reached(self) -> tuple[Level, ...]:
-        """The levels that the pack keeps, each with all before it."""
+        """The levels that the pack reaches."""
         broken = {one.level for one in self.failed}
         done = {one.level for one in self.findings}
         kept: list[Level] = []
@@ -93,11 +90,11 @@ class Report(NamedTuple):
 
     @property
     def conforms(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no check failed."""
         return not self.failed
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the report as a dict for JSON."""
         return {
             "report": 1,
             "pack": self.pack,
@@ -111,12 +108,12 @@ class Report(NamedTuple):
 
 
 def as_json(report: Report) -> str:
-    """The report for a program."""
+    """Return the report as JSON."""
     return json.dumps(report.to_dict(), ensure_ascii=False, indent=2)
 
 
 def as_text(report: Report) -> str:
-    """The report for a person."""
+    """Return the report as text."""
     lines = [f"{report.pack} {report.version}".strip()]
     for level in report.asked:
         found = [one for one in report.findings if one.level == level]

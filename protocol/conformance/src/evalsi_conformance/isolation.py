@@ -1,4 +1,4 @@
-"""The check *sessions*: sessions with different params that are open side by side do not change each other."""
+"""The check *sessions*: concurrent sessions with different params do not affect each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evalsi_conformance.session import Session
 from evalsi_protocol.errors import WireError
 
 FIRST: Final = 2_000_000
-"""The number of the first session with other params; the numbers below are those of other checks."""
+"""The first session id with other params; lower ids are used by other checks."""
 MOST_VARIANTS: Final = 8
 _HINT: Final = "Keep what params set in the session's own object, not in a module or a library's global state."
 
@@ -24,9 +24,9 @@ class Variant(NamedTuple):
     """An evaluator with other params than its usual ones.
 
     Args:
-        number: of its session.
-        place: the number of the evaluator's usual session.
-        params: what it is opened with.
+        number: session id.
+        place: id of the evaluator's usual session.
+        params: params of the session.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Variant(NamedTuple):
 
 
 class Alone(NamedTuple):
-    """What an evaluator answered with other params, right after it was opened with them."""
+    """The outcomes of an evaluator with other params, scored directly after opening."""
 
     variant: Variant
     results: Results
@@ -112,7 +112,7 @@ def _opened(bench: Bench, session: Session, one: Variant) -> Results | None:
 
 
 def _scored(bench: Bench, session: Session, places: Mapping[int, int], per_request: int) -> dict[int, Results]:
-    """Score the samples with sessions, given as number → place of the evaluator."""
+    """Score the samples with sessions, given as session id → index of the evaluator."""
     found = score(session, list(places), bench.subject.samples, per_request)
     ids = [record["id"] for record in bench.subject.samples]
     return {

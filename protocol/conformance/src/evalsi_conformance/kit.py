@@ -1,6 +1,6 @@
-"""The kit: which checks there are, at which level, in which order; and a run of them over one pack.
+"""The list of checks by level, and a run of them over one pack.
 
-A level is begun when those before it failed nowhere. It must not know where a pack or its environment came from.
+A level runs only if no check of a lower level failed.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ CHECKS: Final = tuple(name for names in NAMES.values() for name in names)
 
 
 class Released(NamedTuple):
-    """The pack to be held against, and how a process of it is started."""
+    """The released pack to compare with, and how to start it."""
 
     folder: Path
     program: Program
 
 
 class Unusable(Exception):
-    """The pack that this one is to be held against cannot be read; a sentence with a hint."""
+    """The released pack cannot be read. The message includes a hint."""
 
 
 Run = Callable[[], Iterable[Fault]]
@@ -62,14 +62,14 @@ def check_pack(
     """Check a pack.
 
     Args:
-        folder: where its plugin.toml lies.
-        program: how a process of it is started; by default as its manifest says, see `program_of`.
-        level: the last one to check; *stable* is checked where `against` is given.
-        against: the released pack.
-        settings: how patient to be.
+        folder: folder with the plugin.toml.
+        program: how to start the pack; by default from its manifest, see `program_of`.
+        level: the highest level to check. *stable* is checked if `against` is given.
+        against: the released pack to compare with.
+        settings: timeouts.
 
     Raises:
-        CannotStart: no program is given, and the kit alone cannot start it.
+        CannotStart: no program is given, and the kit cannot start the pack.
         Unusable: the released pack cannot be read.
     """
     asked = LEVELS[: LEVELS.index("stable" if against else level) + 1]

@@ -1,6 +1,6 @@
-"""The level *loads*: the pack starts, says of itself what its manifest says, opens its evaluators, and leaves.
+"""The level *loads*: the pack starts, agrees with its manifest, opens its evaluators, and exits.
 
-One process does all of it.
+All checks use one process.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 class Loading:
-    """The steps of one process, each of which a check tells of."""
+    """The checks on one process, in order."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._session: Session | None = None
 
     def hello(self) -> Iterator[Fault]:
-        """It answers `hello` in the protocol's major, under the name and version of its manifest."""
+        """The pack answers `hello` with the protocol's major and the name and version of its manifest."""
         manifest = self._bench.subject.manifest
         self._session = self._bench.connect()
         said = self._session.hello()
@@ -51,7 +51,7 @@ class Loading:
             yield Fault(f"hello names the capabilities {capabilities!r:.80}.", 'Name at least "score".')
 
     def describe(self) -> Iterator[Fault]:
-        """It describes its evaluators as its manifest does."""
+        """The pack describes its evaluators as its manifest does."""
         answer = self._talking().ask("describe", {})
         if isinstance(answer, WireError):
             yield Fault(f"describe was answered with {answer.code}: {answer.message}", answer.hint)
@@ -72,7 +72,7 @@ class Loading:
                     yield Fault(what, f"Write {MANIFEST} anew.", name)
 
     def open(self) -> Iterator[Fault]:
-        """Each evaluator opens with its defaults, or with what the author gives for its required params."""
+        """Each evaluator opens with its defaults, and with the author's values for required params."""
         session = self._talking()
         for number, evaluator in enumerate(self._bench.subject.evaluators, 1):
             opening = self._bench.opening(number, evaluator)
@@ -85,7 +85,7 @@ class Loading:
                 )
 
     def bye(self) -> Iterator[Fault]:
-        """It answers `bye`, and its process ends by itself."""
+        """The pack answers `bye`, and its process exits."""
         session = self._talking()
         session.bye()
         code = session.process.exit_code(LEAVE_S)

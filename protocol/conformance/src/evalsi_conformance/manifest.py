@@ -1,7 +1,6 @@
-"""A pack's plugin.toml as the kit reads it: every problem at once, each with its place.
+"""Read a pack's plugin.toml and report all problems at once, each with its location.
 
-The kernel has rules of its own that are stricter; these are the ones that an author in any language can read in the
-reference. It must not know how a pack runs.
+These are the documented rules for packs in any language; the kernel's own rules are stricter.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 class Problem(NamedTuple):
-    """One thing wrong with a manifest: the place, what is wrong there, and what to do."""
+    """One problem of a manifest: location, message and hint."""
 
     at: str
     what: str
@@ -36,19 +35,19 @@ class Problem(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What the kit takes from a manifest.
+    """The parts of a manifest that the kit uses.
 
     Args:
-        name: of the pack.
-        version: of the pack.
-        module: what runs; a Python module, or a file of another runtime.
-        runtime: what runs it.
-        record_timeout_s: how long one record may take.
-        evaluators: their tables.
-        hosts: that it asks to reach by the network.
-        options: what its runtime is told.
-        questions: evaluator → how many questions it asks at most for one record, where the manifest says.
-        roles: the roles of models that it asks, where the manifest lists them.
+        name: name of the pack.
+        version: version of the pack.
+        module: Python module, or file of another runtime.
+        runtime: runtime of the pack.
+        record_timeout_s: timeout of one record.
+        evaluators: tables of the evaluators.
+        hosts: declared network hosts.
+        options: options of the runtime.
+        questions: evaluator → declared maximum number of questions per record.
+        roles: declared roles of models.
     """
 
     name: str
@@ -64,14 +63,14 @@ class Manifest(NamedTuple):
 
 
 def read_manifest(folder: Path, *, builtin: bool = False) -> tuple[Manifest, list[Problem]]:
-    """Read a pack's manifest as far as it goes.
+    """Read as much of a pack's manifest as possible.
 
     Args:
-        folder: the pack's.
-        builtin: it is one of Evals.si's own, whose names are plain.
+        folder: folder of the pack.
+        builtin: whether it is one of Evals.si's own packs, which have plain names.
 
     Returns:
-        What could be read, and every problem; with a problem the manifest is good for its names only.
+        What could be read, and every problem. If there are problems, use only the names of the manifest.
     """
     try:
         tables = tomllib.loads((folder / MANIFEST).read_text("utf-8"))

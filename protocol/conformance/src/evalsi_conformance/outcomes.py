@@ -1,7 +1,4 @@
-"""Has records scored, and reads what comes back: one outcome for each pair, in a form that the specification has.
-
-It must not know which outcome is the right one.
-"""
+"""Score records and validate the outcomes: one for each pair, in a form of the specification."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ VERDICTS: Final = ("passed", "value", "label")
 
 
 class Outcome(NamedTuple):
-    """What became of one pair."""
+    """The outcome of one pair."""
 
     kind: str
     payload: Any
 
     def verdict(self) -> tuple[Any, ...]:
-        """What may not change from one process to another: the scores, or what else it is."""
+        """The part that must be equal in every process: the scores, or the kind of the outcome."""
         if self.kind == "scored" and isinstance(self.payload, list):
             scores = [one for one in self.payload if isinstance(one, Mapping)]
             return (self.kind, *sorted((str(one.get("name", "")), *_verdict(one)) for one in scores))
@@ -35,7 +32,7 @@ class Outcome(NamedTuple):
         return (self.kind, code)
 
     def shown(self) -> str:
-        """For a sentence."""
+        """Return the outcome as text for a message."""
         verdict = self.verdict()
         if self.kind == "scored":
             return ", ".join(f"{name or 'score'} {key} {value}" for name, key, value in verdict[1:]) or "scored"
@@ -45,22 +42,22 @@ class Outcome(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What came of a `score`.
+    """The outcomes of a `score` request.
 
     Args:
-        outcomes: (session, record's id) → its outcome.
-        faults: what was not as the specification says, as sentences.
+        outcomes: (session, record id) → outcome.
+        faults: violations of the specification, as sentences.
     """
 
     outcomes: dict[tuple[int, str], Outcome]
     faults: list[str]
 
     def of(self, session: int) -> dict[str, Outcome]:
-        """The outcomes of one evaluator, by the record's id."""
+        """Return the outcomes of one evaluator by record id."""
         return {record: outcome for (number, record), outcome in self.outcomes.items() if number == session}
 
     def states(self, session: int, ids: Sequence[str]) -> list[Any]:
-        """The states of one evaluator, in the order of the data."""
+        """Return the states of one evaluator, in the order of the data."""
         own = self.of(session)
         found = [own[one] for one in ids if one in own and own[one].kind == "state"]
         return [one.payload.get("state") if isinstance(one.payload, Mapping) else None for one in found]
@@ -69,7 +66,7 @@ class Scoring(NamedTuple):
 def score(
     session: Session, numbers: Sequence[int], records: Sequence[Record], per_request: int = RECORDS_A_REQUEST
 ) -> Scoring:
-    """Have records scored by evaluators, so many in a request.
+    """Score records with evaluators, in batches.
 
     Raises:
         Lost: the pack did not answer.
@@ -90,7 +87,7 @@ def score(
 
 
 def sort_items(scoring: Scoring, items: list[Item], numbers: Sequence[int], records: Sequence[Record]) -> None:
-    """Put the items of one request to their pairs, and note what fits no pair or comes twice."""
+    """Assign the items of one request to their pairs. Report items without a pair, and duplicates."""
     for item in items:
         known = type(item.index) is int and 0 <= item.index < len(records) and item.session in numbers
         if not known:
@@ -106,7 +103,7 @@ def sort_items(scoring: Scoring, items: list[Item], numbers: Sequence[int], reco
 
 
 def form_faults(outcome: Outcome) -> Iterator[str]:
-    """What is wrong with the form of an outcome."""
+    """Return what is wrong with the form of an outcome."""
     kind, payload = outcome
     if kind not in KINDS:
         yield f'the outcome is "{kind:.40}"'
@@ -125,7 +122,7 @@ def form_faults(outcome: Outcome) -> Iterator[str]:
 
 
 def aggregate(session: Session, number: int, states: Sequence[Any]) -> Outcome:
-    """Return the outcome of an evaluator of scope `dataset` for these states; a refusal becomes an error."""
+    """Return the outcome of an evaluator with scope `dataset` for these states. An error answer becomes an error."""
     answer = session.ask("aggregate", {"session": number, "states": list(states)})
     if isinstance(answer, WireError):
         return Outcome("error", answer.to_body())

@@ -1,6 +1,6 @@
-"""One process of the pack under test: its pipes under a deadline, its scratch and home folders, its log.
+"""One process of the pack under test: its pipes with deadlines, its scratch and home folders, its log.
 
-It moves bytes; it must not know a frame. One thread does it all, so that a pack which does not read cannot block it.
+Single-threaded and non-blocking, so that a pack which does not read cannot block the kit.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PASSED_THROUGH: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT
 
 
 class Program(NamedTuple):
-    """How a pack's process is started.
+    """The command and settings of a pack's process.
 
     Args:
         argv: program and arguments.
-        variables: environment variables beside the harmless ones that every pack gets.
-        within_walls: program and arguments where the kit puts up walls of its own, in which attempts to reach the
-            network are counted and have to be let through; None takes `argv`.
+        variables: environment variables in addition to the default ones of every pack.
+        within_walls: program and arguments inside the kit's sandbox, which counts network attempts and so must not be
+            nested in another one; None takes `argv`.
     """
 
     argv: tuple[str, ...]
@@ -43,17 +43,17 @@ class Program(NamedTuple):
 
 
 class CannotStart(Exception):
-    """The program cannot be started; the sentence says why."""
+    """The program cannot be started. The message gives the reason."""
 
 
 class PackProcess:
     """A started process.
 
     Args:
-        program: what to start.
-        behind_walls: without a network, and counted where it tries; only where `walls.can_wall`.
-        writable: a folder that it may write into behind its walls, beside its scratch and its home.
-        log: a file to which its stderr is appended.
+        program: the program to start.
+        behind_walls: whether to sandbox it, without network and counting attempts. Requires `walls.can_wall`.
+        writable: folder that it may write to in the sandbox, in addition to scratch and home.
+        log: file to which its stderr is appended.
     """
 
     def __init__(
@@ -103,20 +103,20 @@ class PackProcess:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def send(self, data: bytes) -> None:
-        """Have bytes sent with the next `receive`."""
+        """Queue bytes to send with the next `receive`."""
         self._unsent += data
 
     def receive(self, deadline_s: float) -> bytes:
-        """Send what is to be sent, until some bytes come.
+        """Send the queued bytes, and wait for received bytes.
 
         Args:
-            deadline_s: of `time.monotonic`.
+            deadline_s: deadline on the `time.monotonic` clock.
 
         Returns:
-            Bytes, at least one; empty when the stream is over.
+            At least one byte; empty at the end of the stream.
 
         Raises:
-            TimeoutError: nothing came.
+            TimeoutError: nothing arrived before the deadline.
         """
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         assert stdin is not None
@@ -137,7 +137,7 @@ class PackProcess:
         raise TimeoutError
 
     def close_input(self) -> None:
-        """Let the pack see the end of its stream."""
+        """Close the pack's standard input."""
         stdin = self._process.stdin
         assert stdin is not None
         if not stdin.closed:
@@ -146,7 +146,7 @@ class PackProcess:
             stdin.close()
 
     def exit_code(self, within_s: float) -> int | None:
-        """What the process ended with; None when it still runs after this time."""
+        """Return the exit code; None if the process still runs after the timeout."""
         deadline_s = time.monotonic() + within_s
         while True:
             try:
@@ -158,20 +158,20 @@ class PackProcess:
                     return None
 
     def network_attempts(self) -> int:
-        """How often it tried the network up to now, or up to its end; 0 where there are no walls to count at."""
+        """Return the number of network attempts so far; 0 without a sandbox that counts them."""
         return 0 if self._counters is None else self._counters.attempts()
 
     def written_at_home(self) -> list[str]:
-        """The files that it left in its home folder."""
+        """Return the files in the home folder of the process."""
         return sorted(str(path.relative_to(self.home)) for path in self.home.rglob("*") if not path.is_dir())
 
     def log_tail(self) -> str:
-        """The last lines of its stderr."""
+        """Return the last lines of stderr."""
         self._read_log()
         return b"".join(self._log).decode("utf-8", "replace").strip()
 
     def kill(self) -> None:
-        """End its whole group, and take its folders away."""
+        """Kill the process group and delete its folders."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

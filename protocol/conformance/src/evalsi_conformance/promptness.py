@@ -1,4 +1,4 @@
-"""The checks *running* and *items*: a pack says what it is scoring, and sends outcomes while it works."""
+"""The checks *running* and *items*: a pack reports the records in progress, and sends outcomes while it works."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from evalsi_conformance.session import Session
 from evalsi_protocol.errors import WireError
 
 WORK_S: Final = 0.5
-"""How long the work of a request has to take to say something: ten times what items may be held back (ITM-5)."""
+"""Minimum duration of a request for a meaningful check: ten times the maximum delay of items (ITM-5)."""
 FEWEST_PAIRS, MOST_RECORDS, MOST_BYTES = 800, 12_800, 16_000_000
 LATE: Final = 0.8
-"""An item is late when so much of the work was done before the first one came."""
+"""The first item is late if it arrives after this fraction of the work."""
 HELD_S: Final = 5.0
 PINGS: Final = 3
 _HELD: Final = "Send items as they come, at the latest after 50 ms."
@@ -29,10 +29,10 @@ class Load(NamedTuple):
     """Records that keep a pack busy for a while.
 
     Args:
-        records: one request's.
-        reading_s: how long it takes the pack to read them, without scoring.
-        work_s: how long it takes to score them beyond that.
-        first_s: how long after the reading the first item came; None without items.
+        records: records of one request.
+        reading_s: seconds that the pack needs to read them.
+        work_s: additional seconds to score them.
+        first_s: seconds from the end of reading to the first item; None without items.
     """
 
     records: list[Record]
@@ -42,7 +42,7 @@ class Load(NamedTuple):
 
 
 def running(bench: Bench) -> Iterator[Fault]:
-    """A ping while records are scored names at least one of them."""
+    """The answer to a ping during scoring lists at least one record."""
     session = bench.shared()
     asking = _asking(bench)
     for number in asking:
@@ -58,7 +58,7 @@ def running(bench: Bench) -> Iterator[Fault]:
 
 
 def items(bench: Bench) -> Iterator[Fault]:
-    """Items come while a request is worked on, not only at its end."""
+    """Items are sent during a request, not only at its end."""
     session = bench.shared()
     asking = _asking(bench)
     for number in asking:
@@ -81,12 +81,12 @@ def _asking(bench: Bench) -> list[int]:
 
 
 def _quiet(bench: Bench) -> list[int]:
-    """The sessions of the evaluators that ask nobody."""
+    """Return the sessions of the evaluators that call no model."""
     return [n for n, one in enumerate(bench.subject.evaluators, 1) if not one.get("asks")]
 
 
 def _running_while_asking(bench: Bench, session: Session, number: int) -> Iterator[Fault]:
-    """Hold the answer to a question back: the record that it is about is being scored for certain."""
+    """Delay the answer to a question, so that its record is certainly in progress."""
     session.holds_asks = True
     try:
         request = session.begin("score", {"sessions": [number], "records": list(bench.subject.samples)})
@@ -135,10 +135,10 @@ def _form_fault(named: Any, request: int, session: int, count: int) -> str:
     """Return what is wrong with the form of `running`; "" where nothing is.
 
     Args:
-        named: what the pack said.
-        request: the only one that is open.
-        session: the only one that it scores; 0 for several.
-        count: the number of its records.
+        named: the value sent by the pack.
+        request: id of the only open request.
+        session: the only session of the request; 0 for several.
+        count: number of records of the request.
     """
     if not isinstance(named, list):
         return f"ping was answered with running {named!r:.80}, which is no list."
@@ -181,7 +181,7 @@ def _items_while_asking(bench: Bench, session: Session, number: int) -> Iterator
 
 
 def _load(bench: Bench, session: Session) -> Load | None:
-    """Find as many records as keep the pack busy; None where it is done too soon with the most that are sent."""
+    """Find a number of records that keeps the pack busy; None if it is too fast even for the maximum."""
     samples = bench.subject.samples
     size_bytes = max(len(json.dumps(one)) for one in samples)
     most = min(MOST_RECORDS, max(8, MOST_BYTES // size_bytes))

@@ -1,6 +1,6 @@
-"""`pytest --evalsi-pack DIR`: each check of the kit as a test of its own, beside the author's.
+"""`pytest --evalsi-pack DIR`: run each check of the kit as a test.
 
-The pack is checked once, when the first of them runs. It must not know how a check is done.
+The pack is checked once, when the first of these tests runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHOWN_LEVELS = ("loads", "behaves", "trustworthy")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of the kit."""
+    """Add the options of the kit."""
     group = parser.getgroup("evalsi", "conformance of an evaluator pack")
     group.addoption("--evalsi-pack", type=Path, metavar="DIR", help="check the pack in this folder as well")
     group.addoption("--evalsi-level", choices=SHOWN_LEVELS, default="trustworthy", help="the last level to check")
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Add a test for each check, where a pack is named."""
+    """Add a test for each check if a pack is given."""
     folder = config.getoption("--evalsi-pack")
     if folder is None:
         return
@@ -50,7 +50,7 @@ class CheckItem(pytest.Item):
         self.level, self.check = level, check
 
     def runtest(self) -> None:
-        """Pass, fail with what was found, or skip with the reason."""
+        """Pass, fail with the faults, or skip with the reason."""
         found = [one for one in _report(self.config).findings if (one.level, one.check) == (self.level, self.check)]
         failed = [one for one in found if one.status == "failed"]
         if failed:
@@ -61,18 +61,18 @@ class CheckItem(pytest.Item):
             pytest.skip("; ".join(one.reason or one.message for one in found))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Without a traceback: what failed is the pack."""
+        """Return the failure without a traceback, because the pack failed and not the kit."""
         if isinstance(excinfo.value, CheckFailed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test is said to be."""
+        """Return the location to report."""
         return self.config.getoption("--evalsi-pack"), None, self.name
 
 
 class CheckFailed(Exception):
-    """What the check found, a line a fault."""
+    """Raised with the faults of a check, one per line."""
 
 
 def _report(config: pytest.Config) -> Report:

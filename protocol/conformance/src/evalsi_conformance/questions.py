@@ -1,4 +1,4 @@
-"""The check *questions*: a pack asks models for no more than its manifest declares."""
+"""The check *questions*: a pack asks no more questions than its manifest declares."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evalsi_conformance.session import Session
 from evalsi_protocol.errors import WireError
 
 LONG: Final = 40
-"""How many sentences, contexts and steps the long record has; some evaluators ask a question about each."""
+"""Number of sentences, contexts and steps of the long record. Some evaluators ask a question about each."""
 _ASKS: Final = {"judge.ask": "judge", "embed.ask": "embed"}
 
 
 def questions(bench: Bench) -> Iterator[Fault]:
-    """Count the questions about each record, whatever the record and whatever the judge answers."""
+    """The number of questions per record stays within the declared limit, for all records and answers."""
     session = bench.shared()
     bounds = bench.subject.manifest.questions
     records = [*bench.subject.samples, *_long(bench.subject.samples[0]), *odd_records()]
@@ -42,7 +42,7 @@ def questions(bench: Bench) -> Iterator[Fault]:
 
 
 def _faults(bench: Bench, asked: Sequence[Question], ids: set[str]) -> Iterator[tuple[str, Fault]]:
-    """Yield what is wrong with the questions of one scoring, each with the kind of the fault."""
+    """Yield the faults of the questions of one scoring, each with its kind."""
     bounds, roles = bench.subject.manifest.questions, bench.subject.manifest.roles
     plain = [_hashable(one) for one in asked]
     for question in dict.fromkeys(plain):
@@ -74,7 +74,7 @@ def _faults(bench: Bench, asked: Sequence[Question], ids: set[str]) -> Iterator[
 
 
 def _planned(bench: Bench, session: Session, records: Sequence[Record]) -> Iterator[Fault]:
-    """Hold the plans of an evaluator with a pure form to the same bound."""
+    """Check the plans of an evaluator with `plan` and `reduce` against the same limit."""
     for number in bench.sessions:
         most = bench.subject.manifest.questions.get(bench.name_of(number))
         if most is None:
@@ -104,7 +104,7 @@ def _hashable(question: Question) -> Question:
 
 
 def _long(sample: Record) -> list[Record]:
-    """Return the sample with a long answer, many contexts and many steps."""
+    """Return a sample with a long answer, many contexts and many steps."""
     sentences = [f"Fact {number} is that {number} and {number} make {2 * number}." for number in range(LONG)]
     steps = [{"role": "assistant", "content": sentence} for sentence in sentences]
     long = {"input": " ".join(sentences), "output": " ".join(sentences), "context": sentences}

@@ -1,6 +1,6 @@
-"""A released pack as a folder: one that is a folder already, or the files of a wheel laid out as one.
+"""Get a released pack as a folder, from a folder or a wheel.
 
-A wheel carries plugin.toml and uv.lock in its import package. It must not know what is done with the pack.
+A wheel has plugin.toml and uv.lock in its import package.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _LINK: Final = 0o120000
 
 
 class BadWheel(Exception):
-    """A file is no wheel of a pack; a sentence with a hint."""
+    """A file is not a wheel of a pack. The message includes a hint."""
 
 
 def lay_out_wheel(wheel: Path, folder: Path) -> Path:
-    """Write a wheel's pack into a folder, and return it.
+    """Extract a wheel's pack into a folder, and return the folder.
 
     Raises:
-        BadWheel: it is no wheel, has no plugin.toml in its package, or names a path outside of itself.
+        BadWheel: it is not a wheel, has no plugin.toml in its package, or has a path outside of the archive.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:

@@ -1,7 +1,4 @@
-"""The records that a pack is tried with: its own `samples.jsonl`, or built-in ones; and odd ones beside them.
-
-They are in the form that travels. It must not know an evaluator.
-"""
+"""The records for the checks, in wire form: the pack's `samples.jsonl` or built-in ones, and unusual records."""
 
 from __future__ import annotations
 
@@ -18,21 +15,21 @@ Record = dict[str, Any]
 
 
 class UnreadableSamples(Exception):
-    """A pack's samples cannot be read; the sentence says which line."""
+    """A pack's samples cannot be read. The message gives the line."""
 
 
 def samples_of(folder: Path) -> list[Record]:
-    """The pack's own samples where it ships some, else the built-in ones.
+    """Return the pack's samples if it has some, else the built-in ones.
 
     Raises:
-        UnreadableSamples: a line is no record.
+        UnreadableSamples: a line is not a record.
     """
     path = folder / SAMPLES
     return read_samples(path) if path.is_file() else builtin_samples()
 
 
 def read_samples(path: Path) -> list[Record]:
-    """The records of a file with one JSON object a line, as a data file has them; an `id` is given where none is."""
+    """Return the records of a JSONL data file. Missing ids are added."""
     records: list[Record] = []
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -55,7 +52,7 @@ def read_samples(path: Path) -> list[Record]:
 
 
 def as_record(row: Record, default_id: str) -> Record:
-    """A row of a data file as the record that travels: content in its form, and nothing that is null."""
+    """Return the wire form of a row: contents normalized, nulls removed."""
     record: Record = {"id": str(row.get("id", default_id))}
     for key, value in row.items():
         if value is None or key == "id":
@@ -72,7 +69,7 @@ def as_record(row: Record, default_id: str) -> Record:
 
 
 def builtin_samples() -> list[Record]:
-    """Records with every field: right and wrong answers, numbers, JSON, several references, other scripts."""
+    """Return records with all fields: right and wrong answers, numbers, JSON, several references, other scripts."""
     answers: list[tuple[str, str, str | list[str]]] = [
         ("What is the capital of France?", "The capital of France is Paris.", "Paris"),
         ("What is 6 times 7?", "6 times 7 is 42.", "42"),
@@ -108,7 +105,7 @@ def _whole(place: int, question: str, answer: str, reference: str | list[str]) -
 
 
 def odd_records() -> list[Record]:
-    """Records that are rare and allowed; each must get one answer, whatever it is."""
+    """Return unusual but valid records. Each must get exactly one outcome of any kind."""
     huge = "word " * (HUGE_CHARS // 5)
     odd: list[Record] = [
         {},
@@ -132,7 +129,7 @@ def odd_records() -> list[Record]:
 
 
 def without(record: Record, need: str, new_id: str) -> Record:
-    """The record without a field, or without a part of one such as `usage.latency_ms`."""
+    """Return the record without a field, or without a part such as `usage.latency_ms`."""
     field, _, part = need.partition(".")
     left = {key: value for key, value in record.items() if key != field} | {"id": new_id}
     if part and isinstance(record.get(field), dict):

@@ -1,6 +1,6 @@
-"""A value that fits a JSON Schema, and values that do not: what a scripted judge answers, and params to be refused.
+"""Generate values that match a JSON Schema, for answers of the scripted judge, and values that do not, for params.
 
-Only the part of JSON Schema that the forms of answers and params use. It must not know a judge.
+Supports only the subset of JSON Schema of answers and params.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _TEXTS: Final = ("evalsi", "de", "en")
 
 
 def value_for(schema: Any, pick: int, root: Mapping[str, Any] | None = None) -> Any:
-    """A value that fits.
+    """Return a value that matches a schema.
 
     Args:
-        schema: a JSON Schema; what is not understood of it is taken as "anything".
-        pick: chooses among several that fit; the same number always gives the same value.
-        root: where `$ref` is looked up; the schema itself by default.
+        schema: a JSON Schema; unsupported parts allow anything.
+        pick: selects one of several matching values, deterministically.
+        root: schema in which `$ref` is resolved; the schema itself by default.
     """
     if not isinstance(schema, dict):
         return "anything"
@@ -52,7 +52,7 @@ def value_for(schema: Any, pick: int, root: Mapping[str, Any] | None = None) -> 
 
 
 def misfits(schema: Mapping[str, Any]) -> list[Any]:
-    """Values that a param of this schema must be refused with; none where that cannot be told."""
+    """Return values that a param with this schema must reject; empty if unknown."""
     if "enum" in schema or "const" in schema:
         choices = schema.get("enum") or [schema.get("const")]
         return [value for value in ("evalsi-conformance: no such choice", 7, None) if value not in choices]
@@ -73,7 +73,7 @@ def misfits(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def other_values(schema: Any) -> list[Any]:
-    """Values that may fit a param, for a session with other params; one that does not fit is refused anyway."""
+    """Return values that may match a param, for a session with other params. A pack rejects those that do not."""
     if not isinstance(schema, dict) or "const" in schema:
         return []
     if "enum" in schema:

@@ -1,7 +1,4 @@
-"""The judge of the kit: no model, the same answer to the same question, and failures on demand.
-
-It answers `judge.ask` and `embed.ask` in the kernel's place; it must not know an evaluator.
-"""
+"""A deterministic judge without a model, with failures on demand. It answers `judge.ask` and `embed.ask`."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from evalsi_protocol.errors import WireError
 
 Manner = Literal["answers", "unparsable", "refused", "not bound", "empty"]
 FAILURES: Final[tuple[Manner, ...]] = ("unparsable", "refused", "not bound", "empty")
-"""How it can fail: a reply off its schema, a refusal, no judge at all, a reply without what was asked for."""
+"""Failures: a reply that violates the schema, a refusal, no judge, a reply without the answer."""
 DIMENSIONS: Final = 8
 _ERRORS: Final = {
     "unparsable": WireError("judge.unparsable", "The reply is not what the schema asks for.", "", "judge"),
@@ -25,20 +22,20 @@ _NOT_BOUND: Final = WireError("capability.not_bound", "No judge is bound.", "Nam
 
 
 class Answer(NamedTuple):
-    """What the judge is to say where a question contains a text, as the pack's author wrote it."""
+    """The author's answer to questions that contain a text."""
 
     contains: str
     value: Any
 
 
 class Question(NamedTuple):
-    """One question that a pack asked.
+    """One question of a pack.
 
     Args:
-        session: the evaluator that asked, as the pack says.
-        record: the record that it is about, as the pack says; "" for none.
+        session: session of the evaluator, as sent by the pack.
+        record: id of the record, as sent by the pack; "" for none.
         method: `judge.ask` or `embed.ask`.
-        role: which model it asked for.
+        role: role of the model.
     """
 
     session: Any
@@ -48,10 +45,10 @@ class Question(NamedTuple):
 
 
 class ScriptedJudge:
-    """Answers questions, and keeps them with their session and record.
+    """Answer questions, and record them with session and record.
 
     Args:
-        script: the author's answers; the first whose text is in a question gives its value.
+        script: the author's answers; the first whose text occurs in a question is used.
     """
 
     def __init__(self, script: Sequence[Answer] = ()) -> None:
@@ -61,7 +58,7 @@ class ScriptedJudge:
         self._script = tuple(script)
 
     def answer(self, method: str, body: Mapping[str, Any]) -> dict[str, Any] | WireError:
-        """The body of the response, or the error."""
+        """Return the body of the response, or the error."""
         session, record = body.get("session", 0), body.get("record", "")
         if isinstance(session, int) and isinstance(record, str):
             self.asked.add((session, record))
@@ -104,7 +101,7 @@ class ScriptedJudge:
 
 
 def _roles(method: str, body: Mapping[str, Any]) -> list[Any]:
-    """The role of each question in an ask; an `embed.ask` is one question."""
+    """Return the role of each question of a request; an `embed.ask` is one question."""
     if method == "embed.ask":
         return ["embed"]
     requests = body.get("requests") if method == "judge.ask" else None

@@ -1,7 +1,6 @@
-"""The kernel's end of a session with the pack under test: one request after another, each under a deadline.
+"""The kernel's side of a session with the pack under test, with a deadline for each request.
 
-It drives the protocol's own machine, answers what the pack asks by the scripted judge, and keeps every item. It must
-not know what a check looks for.
+It uses the protocol's session machine, answers the pack's requests with the scripted judge, and stores all items.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ SHOWN_CHARS: Final = 600
 
 
 class Lost(Exception):
-    """The session is over before its time: the pack hangs, crashed, or broke the protocol. The sentence says which."""
+    """The session ended early: the pack hung, crashed, or violated the protocol. The message says which."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -40,7 +39,7 @@ class Lost(Exception):
 
 
 class Item(NamedTuple):
-    """One outcome as it came."""
+    """One outcome as received."""
 
     session: Any
     index: Any
@@ -52,11 +51,11 @@ class Session:
     """One session with one process.
 
     Args:
-        process: of the pack.
-        judge: answers what the pack asks.
-        timeout_s: how long one answer may take.
-        start_timeout_s: how long it may take from the start to the answer to `hello`.
-        takes_runs: name in `hello` what a kernel may take beside plain items: runs, and how long evaluations took.
+        process: process of the pack.
+        judge: answers the pack's requests.
+        timeout_s: timeout of one answer.
+        start_timeout_s: timeout from the start of the process to the answer to `hello`.
+        takes_runs: whether to list the capabilities for runs and durations in `hello`.
     """
 
     def __init__(
@@ -76,10 +75,10 @@ class Session:
         self.items: dict[int, list[Item]] = {}
         self.wrong_items: list[str] = []
         self.first_item_s: dict[int, float] = {}
-        """Request → when its first item came, by `time.monotonic`."""
+        """Request → arrival of its first item, by `time.monotonic`."""
         self.holds_asks = False
         self.lets_through = ""
-        """The id of the one record whose asks are answered while others are held back."""
+        """Id of the only record whose requests are answered while others are delayed."""
         self.is_over = False
         self._held: list[RequestReceived] = []
         self._machine = Machine("kernel", window=512)
@@ -87,21 +86,21 @@ class Session:
         self._methods: dict[int, str] = {}
 
     def hello(self) -> dict[str, Any] | WireError:
-        """Greet the pack."""
+        """Send `hello`."""
         capabilities = (*CAPABILITIES, ITEM_RUNS, ITEM_DURATIONS) if self.takes_runs else CAPABILITIES
         request = self.begin("hello", kernel_hello("evalsi-conformance", "1", capabilities, window=512))
         return self.answer_to(request, self.start_timeout_s)
 
     def ask(self, method: str, body: dict[str, Any]) -> dict[str, Any] | WireError:
-        """Ask, and wait for the answer, an error being one.
+        """Send a request, and wait for the answer, which may be an error.
 
         Raises:
-            Lost: none came.
+            Lost: no answer arrived before the deadline.
         """
         return self.answer_to(self.begin(method, body))
 
     def begin(self, method: str, body: dict[str, Any]) -> int:
-        """Ask without waiting; returns the request's id, for `answer_to`."""
+        """Send a request without waiting. Return its id, for `answer_to`."""
         try:
             request = self._machine.request(method, body)
         except LocalMisuse as misuse:
@@ -113,23 +112,23 @@ class Session:
 
     @property
     def window(self) -> int:
-        """How many requests the pack takes at once."""
+        """The pack's maximum number of open requests."""
         return self._machine.peer_window
 
     def cancel(self, request: int) -> None:
-        """Say that an answer is not wanted any more."""
+        """Cancel a request."""
         self._machine.cancel(request)
         self.process.send(self._machine.data_to_send())
 
     def send_raw(self, data: bytes) -> None:
-        """Send bytes past the machine."""
+        """Send bytes without the machine."""
         self.process.send(data)
 
     def answer_to(self, request: int, timeout_s: float | None = None) -> dict[str, Any] | WireError:
-        """The answer to a request that was begun.
+        """Wait for the answer to a request that was sent earlier.
 
         Raises:
-            Lost: none came.
+            Lost: no answer arrived before the deadline.
         """
         bound_s = timeout_s or self.timeout_s
         deadline_s = time.monotonic() + bound_s
@@ -138,18 +137,18 @@ class Session:
         return self._answers.pop(request)
 
     def wait_for_ask(self, request: int) -> bool:
-        """Wait until the pack asks something that is held back, or answers the request; whether it asked."""
+        """Wait until the pack sends a request that is delayed, or answers. Return whether it sent one."""
         deadline_s = time.monotonic() + self.timeout_s
         while request not in self._answers and not self._held:
             self._advance(deadline_s, self.timeout_s)
         return bool(self._held)
 
     def has_answer(self, request: int) -> bool:
-        """Whether the answer to a request has come."""
+        """Return whether a request is answered."""
         return request in self._answers
 
     def wait_for_items(self, request: int, count: int, within_s: float) -> bool:
-        """Wait until a request has this many items or is answered; whether it has them."""
+        """Wait until a request has this many items or is answered. Return whether it has them."""
         deadline_s = time.monotonic() + within_s
         while request not in self._answers and len(self.items[request]) < count:
             if not self._advance_until(deadline_s):
@@ -157,17 +156,17 @@ class Session:
         return len(self.items[request]) >= count
 
     def release_asks(self) -> None:
-        """Answer the asks that were held back, and hold back no more."""
+        """Answer the delayed requests, and stop delaying."""
         self.holds_asks, self.lets_through = False, ""
         held, self._held = self._held, []
         for ask in held:
             self._answer(ask)
 
     def bye(self) -> None:
-        """Say goodbye and wait for the answer, and for the process to be gone.
+        """Send `bye`, and wait for the answer and the end of the process.
 
         Raises:
-            Lost: either did not come.
+            Lost: the pack did not answer, or its process did not end.
         """
         self.ask("bye", {})
         self.is_over = True
@@ -185,7 +184,7 @@ class Session:
         self._take_all(data)
 
     def _advance_until(self, deadline_s: float) -> bool:
-        """Take what comes next; whether anything came before the deadline."""
+        """Process the next received bytes. Return whether any arrived before the deadline."""
         try:
             data = self.process.receive(deadline_s)
         except TimeoutError:

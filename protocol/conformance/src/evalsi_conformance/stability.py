@@ -1,7 +1,4 @@
-"""The level *stable*: where a score changed since the released pack, the evaluator's version did too.
-
-It must not know where the released pack came from.
-"""
+"""The level *stable*: if scores differ from the released pack, the evaluator's version differs too."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from evalsi_conformance.outcomes import Outcome, score
 
 
 def stable(bench: Bench, released: Subject, settings: Settings) -> Iterator[Fault]:
-    """Score the new pack's samples with the released one, and compare."""
+    """Evaluators with the same version as in the released pack give the same scores."""
     known = bench.score_samples(bench.shared())
     new = {str(one["name"]): (number, one) for number, one in enumerate(bench.subject.evaluators, 1)}
     old_versions = {str(one["name"]): str(one["version"]) for one in released.evaluators}
@@ -46,7 +43,7 @@ def stable(bench: Bench, released: Subject, settings: Settings) -> Iterator[Faul
 
 
 def _only(released: Subject, names: dict[str, int]) -> Subject:
-    """The released pack with the evaluators that both have in one version."""
+    """Return the released pack with only the evaluators that both have in the same version."""
     kept = tuple(one for one in released.evaluators if one["name"] in names)
     return released._replace(manifest=released.manifest._replace(evaluators=kept))
 

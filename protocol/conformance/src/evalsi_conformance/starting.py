@@ -1,6 +1,6 @@
-"""How a pack's process is started by the kit alone, from `[run]` of its manifest.
+"""Determine how to start a pack's process from `[run]` of its manifest.
 
-A runtime that is brought by an extension of the kernel is not known here: the kit has the protocol and nothing else.
+Runtimes of kernel extensions are not supported, because the kit depends only on the protocol.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ WITH = "with"
 
 
 def program_of(folder: Path, manifest: Manifest) -> Program:
-    """How a pack is started.
+    """Return the command to start a pack.
 
     Args:
-        folder: the pack's.
-        manifest: what its plugin.toml says, without a problem.
+        folder: folder of the pack.
+        manifest: a valid manifest.
 
     Returns:
-        For a pack of Python, this Python with the SDK that it has; for a program, its file, or what starts it.
+        This Python with its SDK for a Python pack; the file or its interpreter for a program.
 
     Raises:
-        CannotStart: its file is not there, nothing starts it, or its runtime is another one.
+        CannotStart: the file is missing, cannot be started, or has an unsupported runtime.
     """
     if manifest.runtime == "python":
         return _python(folder, manifest)

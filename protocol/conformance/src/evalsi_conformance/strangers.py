@@ -1,7 +1,7 @@
-"""What a kernel of another time may send: unknown methods, events and keys, and a stream that ends without a goodbye.
+"""The check *strangers* of the level *behaves*: frames that another version of the kernel may send.
 
-Part of the level *behaves*. The machine would refuse to send these, so frames are written by hand, to a process of
-their own.
+Unknown methods, events and keys, and a stream that ends without `bye`. The machine would reject them, so frames are
+written by hand to a separate process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def strangers(bench: Bench) -> Iterator[Fault]:
 
 
 class _Talk:
-    """Frames by hand, one request after another."""
+    """A session with hand-written frames, one request after another."""
 
     def __init__(self, process: PackProcess, timeout_s: float) -> None:
         self._process = process
@@ -60,7 +60,7 @@ class _Talk:
         self._process.send(encode_frame(Kind.EVENT, 0, method, body))
 
     def expect(self, method: str, body: dict[str, Any], code: str, timeout_s: float = 0.0) -> Iterator[Fault]:
-        """Ask, and compare the answer's code; "" expects success."""
+        """Send a request, and compare the code of its answer; "" expects success."""
         self._id += 2
         self._process.send(encode_frame(Kind.REQUEST, self._id, method, body))
         answer = self._answer(time.monotonic() + (timeout_s or self._timeout_s))

@@ -1,6 +1,6 @@
-"""The level *trustworthy*: the same records give the same scores, in the declared range, and a failure is no number.
+"""The level *trustworthy*: equal records give equal scores, in the declared range, and failures are not numbers.
 
-All of it happens in a second process, behind walls where the host has them, so that the first is what it is held to.
+The checks use a second process, sandboxed if the host supports it, and compare it with the first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCRATCH = "Write into the folder that TMPDIR names."
 
 
 class Trusting:
-    """The second process, and what was there before it."""
+    """The second process, and the state before its start."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -39,7 +39,7 @@ class Trusting:
         self._attempts = 0
 
     def deterministic(self) -> Iterator[Fault]:
-        """A second process gives the samples the scores of the first."""
+        """A second process gives the same scores as the first."""
         known = self._bench.score_samples(self._bench.shared())
         session = self._second()
         found = score(session, self._bench.sessions, self._bench.subject.samples)
@@ -53,7 +53,7 @@ class Trusting:
                 yield Fault(what, "Let nothing but the states decide.", self._bench.name_of(number))
 
     def order(self) -> Iterator[Fault]:
-        """The samples in another order and other requests get the scores that they had."""
+        """The samples get the same scores in another order and other batches."""
         known = self._bench.score_samples(self._bench.shared())
         turned = list(reversed(self._bench.subject.samples))
         for per_request in (1, len(turned)):
@@ -61,11 +61,11 @@ class Trusting:
             yield from changed(self._bench, known, found, "in another order")
 
     def sessions(self) -> Iterator[Fault]:
-        """Sessions with other params beside it do not change what a session answers."""
+        """Concurrent sessions with other params do not affect a session."""
         yield from sessions(self._bench, behind_walls=self._walled)
 
     def range(self) -> Iterator[Fault]:
-        """Scores are of the kind, the name and the range that the manifest declares."""
+        """Scores have the kind, name and range that the manifest declares."""
         known = self._bench.score_samples(self._bench.shared())
         for number, evaluator in enumerate(self._bench.subject.evaluators, 1):
             declared = {one.get("name") or evaluator["name"]: one for one in evaluator.get("outputs", [])}
@@ -76,7 +76,7 @@ class Trusting:
                     yield Fault(f"{record_id}: {what}", "Correct the score, or declare it.", evaluator["name"])
 
     def failing_judge(self) -> Iterator[Fault]:
-        """A judge that fails, or answers what was not asked for, makes an error of the record, never a number."""
+        """If the judge fails or gives an invalid answer, the record becomes an error, never a number."""
         has_evaluators_that_ask(self._bench)
         session = self._second()
         for manner in FAILURES:
@@ -93,7 +93,7 @@ class Trusting:
                     yield Fault(what, "Let a failed question be an error.", self._bench.name_of(number))
 
     def writes(self) -> Iterator[Fault]:
-        """It writes nothing into its home, the pack's folder or elsewhere; its scratch folder is its own."""
+        """The pack writes no files outside its scratch folder."""
         self._finish()
         yield from (Fault(f"it wrote ~/{path}.", _SCRATCH) for path in self._written)
         yield from (Fault(f"it tried to write elsewhere: {what}", _SCRATCH) for what in dict.fromkeys(self._refused))
@@ -104,7 +104,7 @@ class Trusting:
             yield Fault(f"it changed {path} in the pack's folder.", _SCRATCH)
 
     def network(self) -> Iterator[Fault]:
-        """It never tries to reach anything by the network, unless its manifest asks for that."""
+        """The pack never uses the network, unless its manifest declares it."""
         hosts = self._bench.subject.manifest.hosts
         if hosts:
             raise NotChecked(f"its manifest asks for the network: {', '.join(hosts)}")
@@ -128,7 +128,7 @@ class Trusting:
         return self._session
 
     def _finish(self) -> None:
-        """Look at what the process did, at its end: nothing can come after it."""
+        """Inspect what the process did, after its end."""
         if self._session is None:
             return
         process = self._session.process
@@ -142,7 +142,7 @@ class Trusting:
 
 
 def _refusals(outcomes: Iterable[Outcome]) -> list[str]:
-    """What errors say of a file that only walls keep from being written."""
+    """Return errors about a file whose write only the sandbox prevented."""
     errors = [outcome.payload for outcome in outcomes if outcome.kind == "error"]
     messages = [str(error.get("message", "")) for error in errors if isinstance(error, Mapping)]
     return [message for message in messages if READ_ONLY in message]
@@ -170,7 +170,7 @@ def _undeclared(outcome: Outcome, declared: Mapping[str, Mapping[str, Any]], eva
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int]]:
-    """The files of a folder, with their size and the time of their last change; compiled Python left out."""
+    """Return the files of a folder with size and modification time, without compiled Python."""
     found = {}
     for where, folders, names in os.walk(folder):
         folders[:] = [one for one in folders if one != COMPILED and not one.startswith(".")]

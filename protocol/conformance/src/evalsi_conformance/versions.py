@@ -1,4 +1,4 @@
-"""Whether the version of a pack's manifest is that of its Python project."""
+"""Compare the version of a pack's manifest with that of its Python project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ZEROS: Final = re.compile(r"(\.0+)+$")
 
 
 def project_version(folder: Path) -> str | None:
-    """Return the version in a folder's pyproject.toml; None where it has no fixed one, or cannot be read."""
+    """Return the version in a folder's pyproject.toml; None if it is dynamic or cannot be read."""
     try:
         project = tomllib.loads((folder / PYPROJECT).read_text("utf-8")).get("project")
     except (OSError, ValueError, RecursionError):
@@ -22,7 +22,7 @@ def project_version(folder: Path) -> str | None:
 
 
 def is_same_version(one: str, other: str) -> bool:
-    """Whether two versions are the same, as Python reads them: 1.0, v1.0.0 and 1 are."""
+    """Return whether two versions are equal under PEP 440, such as 1.0, v1.0.0 and 1."""
     return _normal(one) == _normal(other)
 
 

@@ -1,7 +1,6 @@
-"""Walls around a pack's process: no network, counting who tried, and no file to write but in its own folders.
+"""Sandbox of a pack's process: no network, with a count of attempts, and write access only to its own folders.
 
-On Linux, where unprivileged namespaces are allowed. Run as a program, it shuts its own process in and becomes the
-pack's. It must not know the protocol.
+Requires Linux with unprivileged namespaces. Run as a program, it sandboxes its own process and then executes the pack.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ UP_AND_RUNNING: Final = 0x41
 TRIES: Final = 20
 TRY_AGAIN_S: Final = 0.1
 REFUSED: Final = 125
-"""The exit code of a host that allows no namespaces."""
+"""Exit code if the host does not allow namespaces."""
 # What a packet, or a connection that finds no way out, adds to. Only the loopback is there, so all of it is the pack's.
 _COUNTED: Final = ("OutNoRoutes", "OutRequests")
 
 
 def walled(argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> list[str]:
-    """The words of a command that shuts itself in and then becomes `argv`.
+    """Return a command that sandboxes itself and then executes `argv`.
 
     Args:
         argv: the command.
-        writable: folders that it may write into; whatever else there is can only be read, where this host bears that.
+        writable: folders that it may write to. Everything else is read-only if this host supports it.
     """
     folders = os.pathsep.join(str(folder.resolve()) for folder in writable)
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), folders, *argv]
@@ -50,7 +49,7 @@ def walled(argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> list[str]:
 
 @cache
 def can_wall() -> bool:
-    """Whether this host lets a process shut itself in without privileges."""
+    """Return whether this host supports the sandbox without privileges."""
     if sys.platform != "linux":
         return False
     import subprocess  # Only who asks needs it; the walled process does not.
@@ -60,15 +59,15 @@ def can_wall() -> bool:
 
 
 class NetworkCounters:
-    """How often a walled process, or a child of it, tried to reach something by the network.
+    """Counts the network attempts of a sandboxed process and its children.
 
     The files stay open, and with them the namespace, so that what was tried last is seen after the process is gone.
 
     Args:
-        pid: of a process that has shut itself in by now.
+        pid: id of a process that has already sandboxed itself.
 
     Raises:
-        OSError: the process is gone, or its counters cannot be read.
+        OSError: the process has ended, or its counters cannot be read.
     """
 
     def __init__(self, pid: int) -> None:
@@ -80,7 +79,7 @@ class NetworkCounters:
             self._open = stack.pop_all()
 
     def attempts(self) -> int:
-        """The number up to now."""
+        """The number of attempts so far."""
         counted = 0
         self._of_ipv4.seek(0)
         lines = self._of_ipv4.read().splitlines()
@@ -95,12 +94,12 @@ class NetworkCounters:
         return counted
 
     def close(self) -> None:
-        """Let the namespace go."""
+        """Release the namespace."""
         self._open.close()
 
 
 def _shut_in(writable: list[str]) -> None:
-    """Namespaces of its own: files to read only, and a network whose loopback is up so that attempts are counted."""
+    """Enter new namespaces: read-only files, and a network with only loopback, on which attempts are counted."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if not _done_in_time(lambda: libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS)):
@@ -120,7 +119,7 @@ def _shut_in(writable: list[str]) -> None:
 
 
 def _done_in_time(call: Callable[[], int]) -> bool:
-    """Make a system call that may find its resources taken for a moment: namespaces of ended processes go late."""
+    """Retry a system call whose resources may be in use briefly: namespaces of ended processes are released late."""
     for _ in range(TRIES):
         if call() == 0:
             return True
@@ -131,7 +130,7 @@ def _done_in_time(call: Callable[[], int]) -> bool:
 
 
 def _only_read(libc: ctypes.CDLL, writable: list[str]) -> None:
-    """Have all files read only but those below these folders; without an effect where the system does not know how."""
+    """Make all files read-only except below these folders. No effect if the system does not support it."""
     if libc.mount(b"none", b"/", None, MS_PRIVATE_REC, None) != 0:
         return
     folders = [os.fsencode(folder) for folder in writable]
