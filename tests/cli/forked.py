@@ -1,6 +1,6 @@
-"""A process that has the commands loaded, and forks one of itself for each command that a test asks for.
+"""A process with the commands imported, which forks itself for each command of a test.
 
-It is a script: `python tests/cli/forked.py SOCKET`. It must not know what is asked; `Forks` is the side of the test.
+It is a script: `python tests/cli/forked.py SOCKET`. `Forks` is the client for tests.
 """
 
 from __future__ import annotations

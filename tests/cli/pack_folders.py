@@ -1,4 +1,4 @@
-"""Small packs as a third party installs them: a folder with a manifest, a lock and code, for the search path."""
+"""Create small third-party packs: folders with a manifest, a lock and code."""
 
 from __future__ import annotations
 

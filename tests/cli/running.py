@@ -1,4 +1,4 @@
-"""Runs the installed command in a process of its own, as a user does."""
+"""Run the installed command in a separate process, as a user does."""
 
 from __future__ import annotations
 

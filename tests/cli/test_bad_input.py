@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user gives: one clear error (what, where, hint), nothing lost, nothing dropped."""
+"""Test that invalid user input gives one clear error with location and hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalsi catalog`: whose evaluators there are, what they cost, which are wanted, and that nothing is started."""
+"""Test `evalsi catalog`: publishers, judge calls, filters, and that no pack is started."""
 
 from __future__ import annotations
 

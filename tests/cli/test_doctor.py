@@ -1,4 +1,4 @@
-"""What `evalsi doctor` tells a script, and what it can be told must work."""
+"""Test the JSON and the `--require` flag of `evalsi doctor`."""
 
 from __future__ import annotations
 

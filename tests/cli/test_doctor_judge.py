@@ -1,4 +1,4 @@
-"""`evalsi doctor judge`: no planted verdict is taken for the judge's own, by the reader or by the judge itself."""
+"""Test the prompt-injection self-test of `evalsi doctor judge`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S11: Ctrl-C while the command is still starting ends it without a traceback."""
+"""S11: Ctrl-C during the start of the command ends it without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalsi eval` scores a file and prints what the guide shows; each flag does what it says."""
+"""Test the output and the flags of `evalsi eval`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S9: a limit of the system is said as one, wherever it is met; it is no fault of evalsi."""
+"""S9: exhausted system resources are reported as such, not as an internal error."""
 
 from __future__ import annotations
 

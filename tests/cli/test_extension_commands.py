@@ -1,4 +1,4 @@
-"""Commands that extensions bring: listed without being imported, loaded when one is used, and lent the same flags."""
+"""Test commands of extensions: listed without import, imported on use, with shared flags."""
 
 from __future__ import annotations
 

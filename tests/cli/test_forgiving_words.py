@@ -1,4 +1,4 @@
-"""C4: words that are clear are taken, and a mistake is met with the flag or name that was meant."""
+"""C4: unambiguous input is accepted, and typos get a suggestion."""
 
 from __future__ import annotations
 

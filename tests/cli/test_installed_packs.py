@@ -1,4 +1,4 @@
-"""Packs beside the built-in ones, as the search path finds them: names that clash, and packs that misbehave."""
+"""Test third-party packs: clashing names and misbehaving packs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends an evaluation in an orderly way, with what was finished saved and labelled; a second one at once."""
+"""Ctrl-C ends an evaluation with saved partial results; a second Ctrl-C ends it at once."""
 
 from __future__ import annotations
 

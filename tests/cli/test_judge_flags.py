@@ -1,4 +1,4 @@
-"""The flags and variables of models, as a user gives them to the installed command."""
+"""Test the flags and environment variables of models."""
 
 from __future__ import annotations
 

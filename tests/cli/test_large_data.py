@@ -1,4 +1,4 @@
-"""Large data through the whole command: a line of 50 MB, a file larger than memory, a record that no frame holds."""
+"""Test large data: a line of 50 MB, a file larger than memory, a record larger than a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`catalog`, `doctor`, `version`, `completion` and `--help`, as a user meets them."""
+"""Test `catalog`, `doctor`, `version`, `completion` and `--help`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams as they come: closed, full, of few characters. No traceback, and no number lost in silence."""
+"""Test closed and full standard streams, and streams with a limited encoding."""
 
 from __future__ import annotations
 

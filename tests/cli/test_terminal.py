@@ -1,4 +1,4 @@
-"""C6: progress has a total and a time that is left; verdicts have a colour on a terminal that takes colours."""
+"""C6: progress shows total and remaining time; verdicts are coloured on a terminal."""
 
 from __future__ import annotations
 

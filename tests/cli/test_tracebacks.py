@@ -1,4 +1,4 @@
-"""C2: a fault in an evaluator is shown once, with file and line; what evaluators print is in a log that is named."""
+"""C2: an exception of an evaluator is shown once with file and line; prints are in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever way a run ends, it leaves no process and no scratch folder."""
+"""A run leaves no process and no scratch folder, however it ends."""
 
 from __future__ import annotations
 

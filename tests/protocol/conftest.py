@@ -1,4 +1,4 @@
-"""The mark that names the sentences of the specification which a test holds."""
+"""The marker that links a test to sentences of the specification."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A kernel of a few lines with blocking calls, for tests of the host loop: a session machine over a memory channel."""
+"""A small blocking kernel for tests of the host loop: a session machine over a memory channel."""
 
 from __future__ import annotations
 

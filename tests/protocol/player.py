@@ -1,4 +1,4 @@
-"""Plays one side of a scripted dialogue with a `Machine` and says where it does otherwise.
+"""Play one side of a scripted dialogue with a `Machine`, and report deviations.
 
 `protocol/vectors/README.md` says what the keys of a step mean.
 """

@@ -1,4 +1,4 @@
-"""Machines that have said hello to each other."""
+"""Machines that have exchanged `hello`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever comes, however it is cut: the same events, and never an error that nobody foresaw."""
+"""Arbitrary bytes in pieces of any size give the same events and no unexpected errors."""
 
 from __future__ import annotations
 

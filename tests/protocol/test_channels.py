@@ -1,4 +1,4 @@
-"""The pack's blocking channels, one behaviour over all of them."""
+"""Test that all blocking channels behave alike."""
 
 from __future__ import annotations
 

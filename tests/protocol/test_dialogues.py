@@ -1,4 +1,4 @@
-"""Every scripted dialogue, played by either side."""
+"""Play every scripted dialogue from both sides."""
 
 from __future__ import annotations
 

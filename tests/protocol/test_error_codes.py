@@ -1,4 +1,4 @@
-"""The registry of error codes against the code that uses them, and its page."""
+"""Test the registry of error codes against its uses and its page."""
 
 from __future__ import annotations
 

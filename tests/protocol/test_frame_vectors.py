@@ -1,4 +1,4 @@
-"""The byte vectors, through the codec and through a session."""
+"""Test the byte vectors with the codec and with a session."""
 
 from __future__ import annotations
 

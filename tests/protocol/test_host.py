@@ -1,4 +1,4 @@
-"""The host loop of the SDK as a kernel sees it: what is answered, when, and what a pack's faults cost."""
+"""Test the SDK's host loop from the kernel's side: answers, their order, and errors of a pack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluator asks of the kernel: windows, failures, asks given up, a kernel that goes away."""
+"""Test requests of an evaluator to the kernel: windows, errors, cancellation, a closed connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cancelled requests, and the goodbye: everything is answered, once."""
+"""Every request is answered once, even if cancelled or open at `bye`."""
 
 from __future__ import annotations
 

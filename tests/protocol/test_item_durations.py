@@ -1,4 +1,4 @@
-"""A pack says how long an evaluation took where that tells something, and only to a kernel that takes it."""
+"""Test when a pack reports the durations of evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pack sends as runs is what it would send as items, and no kernel gets runs that did not ask for them."""
+"""Runs are equivalent to items, and are sent only to kernels that support them."""
 
 from __future__ import annotations
 

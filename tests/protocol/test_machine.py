@@ -1,4 +1,4 @@
-"""What the machine refuses to send, and the limits that hello sets."""
+"""Test what the machine rejects to send, and the limits of `hello`."""
 
 from __future__ import annotations
 

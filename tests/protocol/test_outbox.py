@@ -1,4 +1,4 @@
-"""The SDK's one place that writes: order, backpressure, and a reader that never waits."""
+"""Test the SDK's outbox: order, backpressure, and a reader that never blocks."""
 
 from __future__ import annotations
 

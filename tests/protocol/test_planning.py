@@ -1,4 +1,4 @@
-"""The pure form of a judge evaluator on the wire: questions out of records, outcomes out of replies, nothing asked."""
+"""Test the `plan` and `reduce` requests of judge evaluators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every binding sentence of the specification is held by a test, and every test's sentence exists."""
+"""Every MUST of the specification has a test, and every marker names an existing sentence."""
 
 from __future__ import annotations
 

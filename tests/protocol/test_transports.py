@@ -1,4 +1,4 @@
-"""One behaviour over every way that a pack can be reached: its pipes, a Unix socket, memory."""
+"""A pack behaves alike over pipes, a Unix socket and memory."""
 
 from __future__ import annotations
 

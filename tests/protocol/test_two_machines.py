@@ -1,4 +1,4 @@
-"""Two machines against each other, by random schedules of calls and deliveries."""
+"""Test two machines against each other with random schedules of calls and deliveries."""
 
 from __future__ import annotations
 

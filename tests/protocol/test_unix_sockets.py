@@ -1,4 +1,4 @@
-"""A socket to listen on: for its user only, in the place of a dead one, and never in that of a living one."""
+"""Test binding a Unix socket: private to its user, replacing only a stale one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values may travel, and how an error reads."""
+"""Test which values can be encoded, and decoding of errors."""
 
 from __future__ import annotations
 

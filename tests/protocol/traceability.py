@@ -1,4 +1,4 @@
-"""Ties the sentences of the specification to tests: reads both, and writes `protocol/spec/traceability.toml`.
+"""Map the sentences of the specification to tests, and write `protocol/spec/traceability.toml`.
 
 Run `python -m tests.protocol.traceability --write` after a test or a sentence changed. A test names its sentences with
 `@pytest.mark.spec(…)`, a vector with its `spec`; tests of other parts that hold a sentence are named in `ELSEWHERE`.

@@ -1,4 +1,4 @@
-"""The vectors as Python values."""
+"""Load the test vectors."""
 
 from __future__ import annotations
 

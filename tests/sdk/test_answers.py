@@ -1,4 +1,4 @@
-"""E1 and E2: which message of a conversation is the answer, and what no judge is shown."""
+"""E1 and E2: the answer of a conversation, and media that judges are not shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of asynchronous evaluators: as many in flight as may be, those of one request before those of the next."""
+"""Test the concurrency of asynchronous evaluators and the order of their requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E13: arguments are filled by their names; what no record can fill is refused when the evaluator is loaded."""
+"""E13: arguments are filled by name; an argument that cannot be filled is rejected at load time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalsi.complete`: many questions to a model at once, through the kernel's broker, over HTTP."""
+"""Test `evalsi.complete`: concurrent questions to a model through the kernel's broker, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content is read as text, as JSON or as messages, and what it is not is said."""
+"""Test reading content as text, JSON or messages."""
 
 from __future__ import annotations
 

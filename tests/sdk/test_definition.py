@@ -1,4 +1,4 @@
-"""`evaluator` attaches a definition and changes nothing else; what cannot be an evaluator is refused at once."""
+"""Test the `evaluator` decorator: it attaches a definition, and rejects invalid targets."""
 
 from __future__ import annotations
 

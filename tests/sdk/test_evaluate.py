@@ -1,4 +1,4 @@
-"""`evalsi.evaluate` from a script: names of the catalog beside functions at hand, and what the result can do."""
+"""Test `evalsi.evaluate` with names and functions, and its result."""
 
 from __future__ import annotations
 

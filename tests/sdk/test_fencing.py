@@ -1,4 +1,4 @@
-"""A text cannot end the block that it stands in, whatever it holds."""
+"""A fenced text cannot close its own block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import evalsi` does not load: every pack's process pays for it at its start."""
+"""Test which modules `import evalsi` does not import, for a quick start of packs."""
 
 from __future__ import annotations
 

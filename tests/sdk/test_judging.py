@@ -1,4 +1,4 @@
-"""A judge evaluator asks and reads replies; a question that brought no answer ends as the kernel's own error."""
+"""Test questions to a judge, its replies, and errors of the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluators come from modules and files; what cannot be loaded is one sentence that says where and what to do."""
+"""Test loading evaluators from modules and files, and the errors of loading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers reach the tasks that wait for them, from any thread; those that come together wake the loop once."""
+"""Test passing answers to waiting tasks from any thread, with one wake-up for several."""
 
 from __future__ import annotations
 

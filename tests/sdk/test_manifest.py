@@ -1,4 +1,4 @@
-"""The evaluator tables of a plugin.toml are written from the code, read back the same, and checked for drift."""
+"""Test generating the evaluator tables of a plugin.toml, and checking them for drift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names a model or bounds its cost is checked where it is given: a slip is a sentence, never a bill."""
+"""Test the validation of model and budget arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evaluator opened with its params is one call a record, and refuses params that it does not have."""
+"""Test opening an evaluator with params."""
 
 from __future__ import annotations
 

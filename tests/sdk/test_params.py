@@ -1,4 +1,4 @@
-"""The params' schema is derived from the types; what JSON does not have is refused with a sentence."""
+"""Test deriving the schema of params from types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result of another kind than the code says is an error, and never a label or a number that nobody meant."""
+"""Test that a result of another type than declared is an error."""
 
 from __future__ import annotations
 

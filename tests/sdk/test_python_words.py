@@ -1,4 +1,4 @@
-"""C6: what a caller from Python is told names arguments, and never a flag of the command."""
+"""C6: messages in Python name arguments instead of flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record gives what it has, skips where it has nothing, and invents nothing."""
+"""Test reading a record's fields and skipping missing ones."""
 
 from __future__ import annotations
 

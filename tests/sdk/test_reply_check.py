@@ -1,4 +1,4 @@
-"""The harness and the kernel agree on which answers fit a schema, so that no test passes on what a run would refuse."""
+"""The SDK and the kernel agree on which answers match a schema."""
 
 from __future__ import annotations
 

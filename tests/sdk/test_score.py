@@ -1,4 +1,4 @@
-"""A score is one finite verdict or it is refused; what an evaluator may return, and what it may not."""
+"""Test valid and invalid scores and results of evaluators."""
 
 from __future__ import annotations
 

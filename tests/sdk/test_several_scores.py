@@ -1,4 +1,4 @@
-"""E8: of several scores of one evaluator, one that is NaN costs its own metric only, in the results file too."""
+"""E8: a NaN among several scores affects only its own metric."""
 
 from __future__ import annotations
 

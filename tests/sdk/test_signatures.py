@@ -1,4 +1,4 @@
-"""What a callable takes is read from its code as `inspect` reads it, and `inspect` is asked about all else."""
+"""Test that signatures read from code objects agree with `inspect`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The harness for pack authors tells outcomes apart, in process and through a real session in memory."""
+"""Test the test harness for evaluators, in process and through a session in memory."""
 
 from __future__ import annotations
 

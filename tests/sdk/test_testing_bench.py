@@ -1,4 +1,4 @@
-"""A bench stands in for the judge, in process and through a session; a reply no judge could give fails the test."""
+"""Test `Bench`: a scripted judge, in process and through a session."""
 
 from __future__ import annotations
 
