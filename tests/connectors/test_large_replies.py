@@ -23,6 +23,11 @@ MAX_PEAK_KIB = 600 * 1024
 TEXT = b"A reply of some length. " * 50_000
 
 
+def gzipped(data: bytes) -> bytes:
+    """Compress with a fixed time, so that every test process collects the same parameters."""
+    return gzip.compress(data, mtime=0)
+
+
 def body(content: bytes, encoding: str = "", limit_bytes: int = 2**22, step: int = 1000) -> bytes:
     """The whole body that comes in pieces."""
 
@@ -82,10 +87,10 @@ EXPECTED = {
     [
         ("", TEXT[:5000]),
         ("identity", TEXT[:5000]),
-        ("gzip", gzip.compress(TEXT)),
-        ("x-gzip", gzip.compress(TEXT)),
-        ("GZIP", gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:])),
-        ("gzip", gzip.compress(TEXT) + bytes(8)),
+        ("gzip", gzipped(TEXT)),
+        ("x-gzip", gzipped(TEXT)),
+        ("GZIP", gzipped(TEXT[:100]) + gzipped(TEXT[100:])),
+        ("gzip", gzipped(TEXT) + bytes(8)),
         ("deflate", zlib.compress(TEXT)),
         ("deflate", raw_deflate(TEXT)),
     ],
@@ -97,7 +102,7 @@ def test_s2_a_reply_within_the_bounds_is_read_whole(encoding: str, content: byte
         assert body(content, encoding, step=step) == TEXT
 
 
-@pytest.mark.parametrize(("content", "encoding"), [(b"x" * 2000, ""), (gzip.compress(b"x" * 2000), "gzip")])
+@pytest.mark.parametrize(("content", "encoding"), [(b"x" * 2000, ""), (gzipped(b"x" * 2000), "gzip")])
 def test_s2_the_bound_itself_is_allowed(content: bytes, encoding: str) -> None:
     assert body(content, encoding, 2000) == b"x" * 2000
     with pytest.raises(ReplyTooLarge):
@@ -108,11 +113,11 @@ def test_s2_the_bound_itself_is_allowed(content: bytes, encoding: str) -> None:
     ("encoding", "content"),
     [
         ("br", b"abc"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"abc"))),
+        ("gzip, gzip", gzipped(gzipped(b"abc"))),
         ("gzip", b"abc"),
-        ("gzip", gzip.compress(TEXT)[:-9]),
+        ("gzip", gzipped(TEXT)[:-9]),
         ("deflate", zlib.compress(TEXT)[:-9]),
-        ("gzip", gzip.compress(b"") * 1001),
+        ("gzip", gzipped(b"") * 1001),
     ],
 )
 def test_s2_what_cannot_be_decompressed_is_an_error(encoding: str, content: bytes) -> None:
