@@ -248,7 +248,7 @@ def test_a_connector_without_batches_is_told_before_any_work(monkeypatch: pytest
 
 
 def test_batches_without_a_judge_are_a_mistake() -> None:
-    with pytest.raises(UsageError, match="none is named"):
+    with pytest.raises(UsageError, match="none is given"):
         evalsi.evaluate(rows(1), ["exact-match"], embed="my-embedder", batch=True, quiet=True)
 
 

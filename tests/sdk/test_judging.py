@@ -144,7 +144,7 @@ def test_what_is_asked_for_one_trial_of_a_record_is_booked_on_that_trial() -> No
 
 def test_one_question_that_failed_is_raised_and_of_several_it_is_returned() -> None:
     async def judged(record: Record, ctx: Context) -> str:
-        with pytest.raises(AskError, match="cut off"):
+        with pytest.raises(AskError, match="truncated"):
             await ctx.judge(MESSAGES, schema=SCHEMA)
         kept, lost = await ctx.judge_all([Question(MESSAGES), Question(MESSAGES)])
         assert isinstance(kept, JudgeReply)

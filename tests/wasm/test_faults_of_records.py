@@ -79,7 +79,7 @@ ANSWERS = {
     "bytes beside a score": (
         packed({"outcomes": [["scored", [{"passed": True, "metadata": {"raw": b"x"}}]]]}),
         "pack.bad_score",
-        "no text, number, list or map",
+        "cannot be encoded",
     ),
     "an error of its own": (
         packed({"error": {"code": "acme.dictionary", "message": "No dictionary.", "hint": "Add one."}}),

@@ -58,7 +58,7 @@ def test_a_fresh_clone_restores_it_from_evalsi_lock_alone(project: Path, tmp_pat
 @pytest.mark.parametrize(
     ("says", "told"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "broke the protocol: A frame of 1,213,486,160 bytes came"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "broke the protocol: A frame has 1,213,486,160 bytes"),
         (b"\x00\x00\x00\x01\xc1", "broke the protocol"),
         (b"", "could not start: it "),
     ],
