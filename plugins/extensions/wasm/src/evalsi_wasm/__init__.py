@@ -1,1 +1,1 @@
-"""Runs evaluator packs that are a WebAssembly module, for Evals.si."""
+"""Runtime for evaluator packs that are WebAssembly modules."""

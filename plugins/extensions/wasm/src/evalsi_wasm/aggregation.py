@@ -1,7 +1,6 @@
-"""One score for the whole of the data, and its value in every resample, from the states of the records.
+"""Aggregate the states of all records into a dataset score, with bootstrap replicates.
 
-States are resampled with replacement (the percentile bootstrap, Efron 1979) here, so that no module has to. It must not
-know frames.
+States are resampled with replacement for the percentile bootstrap (Efron 1979), so that modules need not do it.
 """
 
 from __future__ import annotations
@@ -14,13 +13,22 @@ from evalsi_wasm.calls import Calls
 from evalsi_wasm.description import Opened
 
 MAX_AGGREGATED = 20_000_000
-"""How many states all resamples together may hold; of larger data there are fewer resamples."""
+"""Maximum number of states in all resamples together; larger data get fewer resamples."""
 
 
 def aggregated(
     calls: Calls, opened: Opened, states: Sequence[Any], *, resamples: int, seed: int, about: tuple[int, int]
 ) -> dict[str, Any]:
-    """The answer to `aggregate`: the outcome, and for each metric its value in every resample."""
+    """Return the answer to `aggregate`: the outcome, and for each metric its value in every resample.
+
+    Args:
+        calls: calls the module's functions.
+        opened: the evaluator; it has dataset scope.
+        states: states of the records.
+        resamples: number of bootstrap resamples; 0 for none.
+        seed: seed of the resampling.
+        about: ids of the request and the session, for `Calls.running`.
+    """
     if not states:
         return {"outcome": "skipped", "payload": {"reason": "no record could be observed"}, "replicates": {}}
     kind, payload = calls.aggregate(opened, states, about)
@@ -30,7 +38,7 @@ def aggregated(
     for _ in range(wanted if kind == "scored" and len(states) > 1 else 0):
         of_sample, scores = calls.aggregate(opened, generator.choices(states, k=len(states)), about)
         if of_sample != "scored":
-            # The score stands; without every resample there is no interval to believe in.
+            # The score is valid, but an interval from only some of the resamples would be biased.
             return {"outcome": kind, "payload": payload, "replicates": {}}
         for score in scores:
             number = score.get("value", score.get("passed"))

@@ -1,7 +1,6 @@
-"""The guest's answers as values: MessagePack that keeps to the protocol's rules, and one outcome a record.
+"""Decode and validate a guest's answers.
 
-A guest is a stranger: whatever does not fit is an error of the record that it was to be about. It must not know
-WebAssembly.
+Guests are untrusted: an invalid outcome becomes an error outcome of its record.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _NUMBERS = (int, float)
 
 
 def read_answer(data: bytes) -> dict[str, Any]:
-    """The map that an answer is.
+    """Decode an answer.
 
     Raises:
-        GuestFault: it is no MessagePack map as the protocol has it, or it is the module's own error.
+        GuestFault: the answer is not a valid MessagePack map, or it contains an error of the module.
     """
     body = read_map(data)
     error = body.get("error")
@@ -40,9 +39,9 @@ def read_answer(data: bytes) -> dict[str, Any]:
 
 
 def read_map(data: bytes) -> dict[str, Any]:
-    """A MessagePack map as the protocol has it; raises `GuestFault`."""
+    """Decode a MessagePack map under the protocol's rules; raises `GuestFault` if it is invalid."""
     try:
-        # The codec reads payloads of frames, and what it refuses there no answer may hold either.
+        # The codec only reads frames, so wrap the data in one: the same rules apply to answers.
         return decode_payload(_HEAD + data + _TAIL).body
     except Violation as violation:
         reason = violation.error.message.removeprefix("A frame is ").removeprefix("not valid msgpack: ").rstrip(".")
@@ -52,7 +51,7 @@ def read_map(data: bytes) -> dict[str, Any]:
 
 
 def outcomes_in(body: dict[str, Any], key: str, count: int) -> list[Any]:
-    """The list of an answer that holds one outcome a record; raises `GuestFault` where it holds fewer or more."""
+    """Return the list of outcomes under `key`; raises `GuestFault` unless it has `count` elements."""
     outcomes = body.get(key)
     if not isinstance(outcomes, list):
         raise bad_answer(f"has no list {key}")
@@ -62,11 +61,11 @@ def outcomes_in(body: dict[str, Any], key: str, count: int) -> list[Any]:
 
 
 def settled(outcome: Any, admitted: frozenset[str]) -> list[Any]:
-    """An outcome that can be sent: the guest's own, or the error that says why it cannot stand.
+    """Return the guest's outcome if it is valid, else an error outcome that says why it is not.
 
     Args:
         outcome: one element of an answer's list.
-        admitted: the kinds that this call may give.
+        admitted: kinds of outcome that this call may return.
     """
     if _is_plain(outcome) and "scored" in admitted:
         return list(outcome)
@@ -101,12 +100,12 @@ def _settled_map(kind: str, payload: dict[str, Any]) -> list[Any]:
 
 
 def failed(error: WireError) -> list[Any]:
-    """The outcome of a record that could not be scored."""
+    """Return an error outcome."""
     return ["error", error.to_body()]
 
 
 def _is_plain(outcome: Any) -> bool:
-    """Whether an outcome is one score with nothing beside its verdict, which most are, and needs no other look."""
+    """Whether the outcome is a single score with only a valid verdict: the common case, which skips other checks."""
     if type(outcome) is not list or len(outcome) != 2 or outcome[0] != "scored":
         return False
     payload = outcome[1]
@@ -117,7 +116,7 @@ def _is_plain(outcome: Any) -> bool:
 
 
 def _settled_scores(scores: Any) -> list[Any]:
-    """The outcome of some scores: one that cannot stand is an error of its metric, where others stand."""
+    """Return the outcome for some scores; an invalid score becomes an error of its metric if others are valid."""
     if not isinstance(scores, list) or not scores:
         return failed(_bad_score("it is not a list of one score or more"))
     settled_scores = []

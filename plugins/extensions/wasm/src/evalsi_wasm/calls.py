@@ -1,7 +1,7 @@
-"""Records through a module's functions: in batches that take a few milliseconds, and singly where a batch fails.
+"""Call a module's functions in batches of a few milliseconds; if a batch fails, call them for each record alone.
 
-What is wrong with a batch costs nobody but the record that is at fault, since a module's functions are pure: records
-are asked again of a fresh instance. Any thread may call. It must not know frames or sessions.
+Repeating a call is safe because a module's functions are pure, so a fault only affects the record that caused it.
+Thread-safe.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from evalsi_wasm.faults import GuestFault
 MAX_BATCH: Final = 256
 MAX_BATCH_BYTES: Final = 1024 * 1024
 QUICK_S, SLOW_S = 0.005, 0.02
-"""A batch that took less than the one is followed by a larger one, one that took more than the other by a smaller."""
+"""The batch size grows after a batch that took less than `QUICK_S` and shrinks after more than `SLOW_S`."""
 BATCH_S: Final = 1.0
-"""How long a batch may take before its records are asked singly, each with all the time that a record has."""
+"""Timeout of a batch. After it, each record is called alone with the full timeout of a record."""
 SHARE_OF_LIMIT: Final = 0.9
-"""A module is stopped a little before the kernel would end its process."""
+"""Share of the kernel's timeout that a module may use, so that it stops before the kernel ends the process."""
 MAX_STUCK: Final = 10
 AGGREGATE_FACTOR: Final = 10
 
 
 class Instance(Protocol):
-    """One live instance, which belongs to one thread at a time."""
+    """A live instance; may be used by one thread at a time."""
 
     def call(self, function: str, body: bytes, *, seconds: float, records: int = 1) -> bytes:
-        """The answer of a function to a body; raises `GuestFault`."""
+        """Call a function with a body and return its answer; raises `GuestFault`."""
         ...
 
 
 class Instances(Protocol):
-    """What makes instances of one module."""
+    """Factory of the instances of one module."""
 
     @property
     def clock(self) -> Clock:
-        """Counts while one of them runs."""
+        """The clock of the instances' deadlines."""
         ...
 
     def instance(self) -> Instance:
-        """A fresh one; raises `GuestFault`."""
+        """Return a new instance; raises `GuestFault`."""
         ...
 
 
@@ -58,12 +58,12 @@ class Task(NamedTuple):
     Args:
         function: the export to call.
         opened: the evaluator.
-        records: in MessagePack.
-        places: the index of each in its request.
-        key: what the answer calls its outcomes.
-        admitted: the kinds of outcome that there may be.
-        replies: of each record, in MessagePack, where the function takes any.
-        about: the request and the session, for whoever asks what runs.
+        records: the records as MessagePack.
+        places: index of each record in its request.
+        key: field of the answer that contains the outcomes.
+        admitted: kinds of outcome that are allowed.
+        replies: judge replies of each record as MessagePack; None if the function takes none.
+        about: ids of the request and the session, for `Calls.running`.
     """
 
     function: str
@@ -76,7 +76,7 @@ class Task(NamedTuple):
     about: tuple[int, int] = (0, 0)
 
     def body(self, start: int, stop: int) -> Packed:
-        """What the function is handed of these records."""
+        """Return the request body for the records from `start` up to `stop`."""
         entries = {**self.opened.head, "records": pack_array(self.records[start:stop], stop - start)}
         if self.replies is not None:
             entries["replies"] = pack_array(self.replies[start:stop], stop - start)
@@ -84,7 +84,7 @@ class Task(NamedTuple):
 
 
 class Calls:
-    """Calls of one module's functions, on as many instances as there are callers at once."""
+    """Calls a module's functions, with one instance for each concurrent caller."""
 
     def __init__(self, code: Instances, first: Instance) -> None:
         self._code = code
@@ -94,11 +94,11 @@ class Calls:
         self._stuck = 0
 
     def close(self) -> None:
-        """Ask nothing more; the clock of its deadlines stops."""
+        """Stop the clock. No call may follow."""
         self._code.clock.close()
 
     def running(self) -> list[dict[str, Any]]:
-        """What each caller is at, and for how many milliseconds, the longest first."""
+        """Return the record that each caller is working on and for how many milliseconds, longest first."""
         now = monotonic()
         entries = sorted(self._running.copy().values(), key=lambda one: one[3])
         return [
@@ -107,9 +107,9 @@ class Calls:
         ]
 
     def outcomes(self, task: Task, is_wanted: Callable[[], bool]) -> Iterator[tuple[int, list[Any]]]:
-        """The outcomes of a task's records, in their order: each time the first one's number, and some of them.
+        """Yield the outcomes of a task in order, in parts: the index of the part's first record, and its outcomes.
 
-        Ends early when they are no longer wanted.
+        Stops early when `is_wanted` returns False.
         """
         start, kind = 0, (task.function, str(task.opened.table["name"]))
         while start < len(task.records) and is_wanted():
@@ -128,7 +128,7 @@ class Calls:
             start = stop
 
     def aggregate(self, opened: Opened, states: Sequence[Any], about: tuple[int, int]) -> list[Any]:
-        """The outcome of all records, from their states."""
+        """Return the outcome of a dataset evaluator, given the states of all records."""
         body = pack_map({**opened.head, "states": Packed(pack(states))})
         seconds = opened.record_timeout_s * AGGREGATE_FACTOR * SHARE_OF_LIMIT
         try:
@@ -139,7 +139,7 @@ class Calls:
         return settled([answer.get("outcome"), answer.get("payload")], frozenset({"scored", "skipped", "error"}))
 
     def _together(self, task: Task, start: int, stop: int) -> list[Any] | None:
-        """The outcomes of several records, or None where they have to be asked singly."""
+        """Return the outcomes of a batch; None if it failed and its records must be called one by one."""
         if stop - start == 1:
             return [self._alone(task, start)]
         seconds = min(BATCH_S, task.opened.record_timeout_s / 4)
@@ -187,7 +187,7 @@ class Calls:
 
 
 def _stop(records: Sequence[bytes], start: int, count: int) -> int:
-    """Where a batch ends: after so many records, or before they are too large together."""
+    """Return the end index of a batch of at most `count` records and `MAX_BATCH_BYTES` (but at least one record)."""
     size, stop = 0, start
     for record in records[start : start + count]:
         size += len(record)

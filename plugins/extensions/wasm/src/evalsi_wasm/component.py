@@ -1,6 +1,6 @@
-"""A module that is a component: bodies as JSON text through one function, for languages that bring a whole runtime.
+"""Load and call WebAssembly components, which exchange JSON text through one function.
 
-It has no imports at all. It must not know what a body says.
+They serve languages that include a runtime, such as JavaScript. A component may not import anything.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from evalsi_wasm.stops import Bounds, fault_of, first_line
 CALL = "call"
 OWN = "evalsi_"
 EXPORTS = frozenset({DESCRIBE, SCORE, PLAN, REDUCE, AGGREGATE})
-"""What a component may be asked for by name: whether it can, it says when it is asked."""
+"""Functions that a component may support; one that it lacks is only noticed when it is called."""
 
 
 class ComponentGuest:
-    """A live instance. After a fault that is fatal nothing more may be asked of it."""
+    """A live instance. Do not use it after a fatal fault."""
 
     def __init__(self, name: str, component: Component, linker: Linker, limits: Limits, clock: Clock) -> None:
-        """Make the instance, and let it prepare itself.
+        """Instantiate the component and look up its `call` function.
 
         Raises:
-            GuestFault: `pack.import`; it does not start, or does not export what it must.
+            GuestFault: `pack.import`; the component does not start or lacks the function.
         """
         self._limits = limits
         self._clock = clock
@@ -54,11 +54,11 @@ class ComponentGuest:
         self._call: Func = function
 
     def describe(self) -> bytes:
-        """What the component says of itself."""
+        """Return the answer of `describe` as MessagePack."""
         return self.call(DESCRIBE, pack({}), seconds=START_S)
 
     def call(self, function: str, body: bytes, *, seconds: float, records: int = 1) -> bytes:
-        """Hand a body to a function; takes and gives what `Guest.call` does, and raises as it."""
+        """Call a function with a body; arguments, result and errors are those of `Guest.call`."""
         text = json.dumps(read_map(body), ensure_ascii=False)
         self._limit(seconds, records)
         try:
@@ -78,15 +78,15 @@ class ComponentGuest:
 
 
 class Components:
-    """Makes instances of one component."""
+    """Factory of the instances of one component."""
 
     exports = EXPORTS
 
     def __init__(self, path: Path, code: bytes, limits: Limits, cache: Path | None) -> None:
-        """Compile it, unless that was done before.
+        """Compile the component or load it from the cache.
 
         Raises:
-            GuestFault: `pack.import`; it cannot be compiled, or imports something.
+            GuestFault: `pack.import`; the component cannot be compiled or has imports.
         """
         engine: Engine = make_engine(fuel=limits.fuel_per_record > 0)
         try:
@@ -103,7 +103,7 @@ class Components:
         self.clock = Clock(engine)
 
     def instance(self) -> ComponentGuest:
-        """A fresh instance; raises as `ComponentGuest` does."""
+        """Return a new instance; raises the errors of `ComponentGuest`."""
         return ComponentGuest(self._name, self._component, self._linker, self._limits, self.clock)
 
 

@@ -1,7 +1,4 @@
-"""What a module says of its evaluators, checked before anything is opened; and an evaluator opened with params.
-
-It must not know how a module is called.
-"""
+"""Read and check a module's description of its evaluators, and open an evaluator with its params."""
 
 from __future__ import annotations
 
@@ -33,14 +30,14 @@ CAN_ASK: Final = ("judge",)
 
 
 class Opened(NamedTuple):
-    """An evaluator with its params.
+    """An evaluator opened with params.
 
     Args:
-        table: what the module says of it.
-        params: as they were given, checked.
-        head: the evaluator and the params, as they stand in each body, in MessagePack.
-        record_timeout_s: how long one record may take.
-        concurrency: records that may wait for a judge at once.
+        table: the evaluator's entry in the module's description.
+        params: the checked params.
+        head: the `evaluator` and `params` fields of every request body, encoded as MessagePack.
+        record_timeout_s: timeout of one record.
+        concurrency: how many records may wait for a judge at the same time.
     """
 
     table: dict[str, Any]
@@ -51,16 +48,16 @@ class Opened(NamedTuple):
 
     @property
     def judges(self) -> bool:
-        """Whether it plans questions for a judge."""
+        """Whether the evaluator asks a judge."""
         return "judge" in self.table["asks"]
 
     @property
     def is_of_dataset(self) -> bool:
-        """Whether it gives one score for all records."""
+        """Whether the evaluator has dataset scope."""
         return bool(self.table["scope"] == "dataset")
 
     def lacks(self, record: Mapping[str, Any]) -> str:
-        """The first field that it needs and a record does not have; "" where it has all."""
+        """Return the first required field that the record lacks; "" if it has all of them."""
         for need in self.table["needs"]:
             if need not in record and not _has(record, need):
                 return str(need)
@@ -68,10 +65,10 @@ class Opened(NamedTuple):
 
 
 def read_declared(manifest: Path) -> dict[str, dict[str, Any]]:
-    """What a plugin.toml says of its evaluators, by name, as far as a module may leave that to it.
+    """Return the evaluators in a plugin.toml by name, reduced to the fields in `DEFAULTS`.
 
     Raises:
-        GuestFault: `pack.import`; it is none, or cannot be read.
+        GuestFault: `pack.import`; the file cannot be read or is not a manifest.
     """
     try:
         tables = tomllib.loads(manifest.read_text("utf-8"))["evaluators"]
@@ -83,16 +80,16 @@ def read_declared(manifest: Path) -> dict[str, dict[str, Any]]:
 def read_description(
     name: str, data: bytes, exports: frozenset[str], declared: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """The tables of a module's evaluators, by name.
+    """Return the module's evaluators by name, completed from the manifest and the defaults.
 
     Args:
-        name: of the module's file, for sentences.
-        data: what `evalsi_describe` answered.
-        exports: what the module can do.
-        declared: what the manifest says of the evaluators, which stands where the module says nothing.
+        name: file name of the module, for error messages.
+        data: answer of `evalsi_describe`.
+        exports: the module's exported functions.
+        declared: the evaluators in the manifest; used for fields that the module leaves out.
 
     Raises:
-        GuestFault: `pack.import`; it says nothing that can be used.
+        GuestFault: `pack.import`; the description is missing or invalid.
     """
     try:
         listed = read_answer(data).get("evaluators")
@@ -113,7 +110,11 @@ def read_description(
 
 
 def open_evaluator(table: dict[str, Any], params: dict[str, Any], record_timeout_s: float, concurrency: int) -> Opened:
-    """Bind the params; raises `ConfigError` (`config.param`) where they do not fit the schema that the module gives."""
+    """Check the params against the evaluator's schema and bind them.
+
+    Raises:
+        ConfigError: `config.param`; the params do not match the schema.
+    """
     checked = check_params(table["name"], table["params"], params)
     head = {"evaluator": Packed(pack(table["name"])), "params": Packed(pack(checked))}
     return Opened(table, checked, head, record_timeout_s, concurrency)
@@ -138,7 +139,7 @@ def _problem(table: Any, exports: frozenset[str]) -> str:
         check_value(table)
     except LocalMisuse as misuse:
         return f"cannot be sent: {misuse.error.message.rstrip('.')}"
-    # Without a schema an evaluator takes no params, in a manifest too.
+    # As in a manifest, an evaluator without a schema takes no params.
     if table.get("params"):
         for problem in params_schema_problems(table["params"], "params"):
             return f"has {problem.at} that {problem.what}"
@@ -146,7 +147,7 @@ def _problem(table: Any, exports: frozenset[str]) -> str:
 
 
 def _misfit(table: dict[str, Any], exports: frozenset[str]) -> str:
-    """What an evaluator is that the module's exports cannot serve."""
+    """Return why the evaluator does not fit the module's exports; "" if it does."""
     scope, asks = table.get("scope", "record"), table.get("asks", [])
     if scope not in SCOPES:
         return f"has the scope {scope!r:.40}"

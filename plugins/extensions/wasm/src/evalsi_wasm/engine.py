@@ -1,7 +1,4 @@
-"""The engine that compiles and stops guests: its settings, and the clock that its deadlines are counted in.
-
-It must not know a guest.
-"""
+"""Settings of the wasmtime engine, and the clock that advances its epochs for deadlines."""
 
 from __future__ import annotations
 
@@ -17,16 +14,16 @@ STACK_BYTES = 1024 * 1024
 
 
 def make_engine(*, fuel: bool) -> Engine:
-    """An engine whose guests can be stopped, and give the same answer on every machine.
+    """Return an engine with epoch interruption and deterministic results on every machine.
 
     Args:
-        fuel: count steps too, which takes a part of the speed.
+        fuel: whether to count fuel, which makes guests slower.
     """
     config: Any = Config()
     config.epoch_interruption = True
     config.consume_fuel = fuel
     config.max_wasm_stack = STACK_BYTES
-    # Two machines may differ in the bits of a NaN, in relaxed SIMD, and in how threads meet: none of it is there.
+    # NaN bits, relaxed SIMD and threads would make results depend on the machine.
     config.cranelift_nan_canonicalization = True
     config.wasm_relaxed_simd = False
     config.wasm_threads = False
@@ -34,7 +31,7 @@ def make_engine(*, fuel: bool) -> Engine:
 
 
 class Clock:
-    """Counts an engine's epochs while a guest runs, and sleeps while none does."""
+    """Background thread that increments the engine's epoch while a guest runs, and sleeps otherwise."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -47,7 +44,7 @@ class Clock:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Let time pass for guests while this lasts."""
+        """Advance the epoch during this block."""
         with self._changed:
             self._running += 1
             if self._running == 1:
@@ -59,7 +56,7 @@ class Clock:
                 self._running -= 1
 
     def close(self) -> None:
-        """Stop for good. An engine must not be told of an epoch while the process ends."""
+        """Stop the thread. The epoch must not be incremented while the process exits."""
         with self._changed:
             self._over = True
             self._stop.set()
@@ -77,5 +74,5 @@ class Clock:
 
 
 def ticks(seconds: float) -> int:
-    """How many epochs a time is, at least one whole one."""
+    """Return the number of epochs for a timeout, rounded up so that a guest never gets less time."""
     return int(seconds / TICK_S) + 2

@@ -1,7 +1,4 @@
-"""What can be wrong with a guest, as one exception that becomes one error on the wire.
-
-It must not know wasmtime.
-"""
+"""The exception for every fault of a guest; its `error` is sent to the kernel."""
 
 from __future__ import annotations
 
@@ -9,13 +6,13 @@ from evalsi_protocol.errors import WireError
 
 
 class GuestFault(Exception):
-    """A guest that cannot be loaded, that stopped, or whose answer cannot be taken.
+    """Raised when a guest cannot be loaded, stops, or gives an invalid answer.
 
     Args:
-        code: of the registry.
-        message: what was wrong, as a sentence.
-        hint: what its author can do.
-        is_fatal: the instance can no longer be trusted and is thrown away.
+        code: error code.
+        message: what is wrong, as a sentence.
+        hint: what the author of the pack can do.
+        is_fatal: whether the instance must be discarded.
     """
 
     def __init__(self, code: str, message: str, hint: str, *, is_fatal: bool = True) -> None:
@@ -25,11 +22,11 @@ class GuestFault(Exception):
 
 
 def unusable(module: str, what: str, hint: str) -> GuestFault:
-    """The fault of a module that no instance can be made of."""
+    """Return the fault of a module that cannot be loaded; `what` continues a sentence about the module."""
     return GuestFault("pack.import", f"{module} {what}.", hint)
 
 
 def bad_answer(what: str) -> GuestFault:
-    """The fault of an answer that does not follow the ABI; the instance itself may go on."""
+    """Return the fault of an answer that does not follow the ABI; the instance remains usable."""
     hint = "Answer as docs/reference/wasm-abi.md says."
     return GuestFault("pack.bad_answer", f"The module's answer {what}.", hint, is_fatal=False)

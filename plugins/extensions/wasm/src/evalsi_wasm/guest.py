@@ -1,6 +1,6 @@
-"""One instance of a module: bodies into its memory, answers out of it, within a time, a memory and a number of steps.
+"""An instance of a core module, called with limits on time, memory and fuel.
 
-It belongs to one thread at a time. It must not know what a body says.
+An instance may be used by one thread at a time.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from evalsi_wasm.module import ABI, ALLOC, DESCRIBE, INITIALIZE, MAX_ANSWER_BYTE
 from evalsi_wasm.stops import Bounds, fault_of, out_of_memory
 
 VERSION = 1
-"""The version of the ABI that this host speaks."""
+"""Version of the ABI that this host implements."""
 
 
 class Guest:
-    """A live instance. After a fault that is fatal nothing more may be asked of it."""
+    """A live instance. Do not use it after a fatal fault."""
 
     def __init__(self, loaded: Loaded) -> None:
-        """Make the instance, and let it prepare itself.
+        """Instantiate and initialize the module.
 
         Raises:
-            GuestFault: `pack.import`; it does not start, or speaks another ABI.
+            GuestFault: `pack.import`; the module does not start or implements another version of the ABI.
         """
         self._loaded = loaded
         self._store = Store(loaded.engine)
@@ -50,21 +50,21 @@ class Guest:
         self._prepare()
 
     def describe(self) -> bytes:
-        """What the module says of itself."""
+        """Return the answer of `evalsi_describe`."""
         with self._bounded(START_S, 1):
             return self._taken(self._called(DESCRIBE, START_S))
 
     def call(self, function: str, body: bytes, *, seconds: float, records: int = 1) -> bytes:
-        """Hand a body to a function of the module; returns its answer's bytes.
+        """Call a function of the module with a body and return the bytes of its answer.
 
         Args:
-            function: an export that takes a body.
-            body: in MessagePack.
-            seconds: how long it may take.
-            records: for how many records it may take its steps.
+            function: name of an export that takes a body.
+            body: MessagePack.
+            seconds: timeout.
+            records: number of records in the body; multiplies the fuel limit.
 
         Raises:
-            GuestFault: it stopped, was stopped, or gave no answer.
+            GuestFault: the call trapped, hit a limit, or gave an invalid answer.
         """
         with self._bounded(seconds, records):
             place = self._called(ALLOC, seconds, len(body)) & 0xFFFFFFFF
@@ -89,7 +89,7 @@ class Guest:
             raise unusable(name, f"speaks version {spoken} of the ABI, and this host version {VERSION}", hint)
 
     def _bounded(self, seconds: float, records: int) -> AbstractContextManager[None]:
-        """What is called within may take so long, and the steps of so many records."""
+        """Set the deadline and the fuel for the calls in this block, and keep the clock running."""
         self._store.set_epoch_deadline(ticks(seconds))
         if self._loaded.limits.fuel_per_record:
             self._store.set_fuel(self._loaded.limits.fuel_per_record * records)
@@ -98,13 +98,13 @@ class Guest:
     def _called(self, name: str, seconds: float, *values: int) -> int:
         try:
             result: Any = self._functions[name](self._store, *values)
-        # Also what a callback meets in the guest's memory is the guest's fault.
+        # Includes errors in host callbacks: they come from invalid addresses that the guest passed.
         except Exception as error:
             raise self._fault(error, seconds, name) from error
         return int(result) if result is not None else 0
 
     def _taken(self, packed: int) -> bytes:
-        """The bytes that an answer's place and length name."""
+        """Read an answer: its address is in the upper 32 bits, its length in the lower 32."""
         place, length = (packed >> 32) & 0xFFFFFFFF, packed & 0xFFFFFFFF
         if not length:
             raise bad_answer("is empty")
@@ -115,7 +115,7 @@ class Guest:
         return bytes(self._memory.read(self._store, place, place + length))
 
     def _fault(self, error: Exception, seconds: float, function: str | None) -> GuestFault:
-        # An instance that did not start has no memory to look at.
+        # An instance that did not start has no memory to measure.
         return fault_of(
             error, f" in {function}" if function else "", self._bounds(seconds, is_live=function is not None)
         )
@@ -127,7 +127,7 @@ class Guest:
 
 
 class Modules:
-    """Makes instances of one core module."""
+    """Factory of the instances of one core module."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.exports = loaded.exports
@@ -135,5 +135,5 @@ class Modules:
         self._loaded = loaded
 
     def instance(self) -> Guest:
-        """A fresh instance; raises as `Guest` does."""
+        """Return a new instance; raises the errors of `Guest`."""
         return Guest(self._loaded)

@@ -1,6 +1,6 @@
-"""What a guest may import: a log, and a WASI that gives it nothing, for toolchains that cannot do without the names.
+"""The imports of a guest: `evalsi.log`, and WASI stubs for toolchains that always import WASI.
 
-No file, variable, argument, clock or chance reaches a guest through here. It must not know evaluators.
+The stubs give access to no files, variables, arguments, clock or randomness.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ SUCCESS, BAD_DESCRIPTOR, NOT_SUPPORTED = 0, 8, 52
 STANDARD_OUTPUTS = (1, 2)
 MAX_PIECES = 64
 NOW_NS = 1
-"""Where the clock stands. Go takes a clock at 0 for a broken one, and stops."""
+"""Constant time of the stub clock. Go treats a clock at 0 as broken and exits."""
 
 
 class Ended(Exception):
-    """The guest asked for the end of its process."""
+    """Raised when the guest calls `proc_exit`."""
 
 
 class Log:
-    """What a guest writes, line by line to stderr, as long as it keeps within bounds."""
+    """Writes the guest's output to stderr, up to `MAX_LINES` lines."""
 
     def __init__(self, write: Callable[[str], object] = sys.stderr.write) -> None:
         self._write = write
         self._left = MAX_LINES
 
     def add(self, text: bytes) -> None:
-        """Show some lines."""
+        """Write the lines of `text`, of which at most `MAX_LINE_BYTES` are used."""
         for line in text[:MAX_LINE_BYTES].decode("utf-8", "backslashreplace").splitlines():
             if self._left > 0:
                 self._write(f"{line}\n")
@@ -45,7 +45,7 @@ class Log:
 
 
 def strangers(imports: Iterable[ImportType]) -> Iterator[str]:
-    """The imports that no host gives, as `module.name`."""
+    """Yield the imports that this host does not provide, as `module.name`."""
     for one in imports:
         known = one.module == WASI or (one.module == OWN and one.name == LOG)
         if not known or not isinstance(one.type, FuncType):
@@ -53,7 +53,7 @@ def strangers(imports: Iterable[ImportType]) -> Iterator[str]:
 
 
 def linker_for(engine: Engine, imports: Iterable[ImportType], log: Log) -> Linker:
-    """What links the imports of a module, each of which is one that the host gives."""
+    """Return a linker for these imports, which must all be provided (see `strangers`)."""
     linker = Linker(engine)
     for one in imports:
         if one.module == OWN:
@@ -81,7 +81,7 @@ def _of_results(answer: Callable[..., int], results: int) -> Callable[..., Any]:
 
 
 def _wasi(name: str, log: Log) -> Callable[..., int]:
-    """What a call of WASI answers: nothing is there, no time passes, chance is always the same."""
+    """Return the stub of a WASI function: nothing exists, the time is constant, and random bytes are zero."""
 
     def write(caller: Caller, descriptor: int, pieces: int, count: int, written: int) -> int:
         if descriptor not in STANDARD_OUTPUTS:

@@ -1,7 +1,4 @@
-"""Outcomes as the body of an `item` event: as a run where all are plain verdicts, else one item each.
-
-It must not know where outcomes come from.
-"""
+"""Encode outcomes as the body of an `item` event: as a run if all are plain verdicts, else one item each."""
 
 from __future__ import annotations
 
@@ -12,14 +9,17 @@ from typing import Any
 SHAPES = {
     shape: shape - {"name"} for key in ("passed", "value") for shape in (frozenset({key}), frozenset({"name", key}))
 }
-"""The keys of a score that has nothing beside its verdict and perhaps a name, and those keys without the name."""
+"""Key sets of scores that have only a verdict and optionally a name, each mapped to the key of its verdict."""
 KINDS: dict[str, frozenset[type]] = {"passed": frozenset({bool}), "value": frozenset({float, int})}
 
 
 def body_of(
     request: int, session: int, places: Sequence[int], outcomes: Sequence[list[Any]], *, takes_runs: bool
 ) -> dict[str, Any]:
-    """The body that tells these outcomes of the records at these places; one that stands alone may tell its time."""
+    """Return the body for the outcomes of the records at these indices.
+
+    An outcome may carry its duration as a third element only if it is sent as a single item.
+    """
     if takes_runs and len(outcomes) > 1 and places[-1] - places[0] == len(places) - 1:
         columns = _columns(outcomes)
         if columns is not None:
@@ -29,7 +29,7 @@ def body_of(
 
 
 def _columns(outcomes: Sequence[list[Any]]) -> list[list[Any]] | None:
-    """One column a score, or None where one of them has more to say than the others."""
+    """Return one column `[name, key, values]` per score; None if the outcomes do not all have the same plain scores."""
     payloads = [payload for kind, payload in outcomes if kind == "scored"]
     if len(payloads) < len(outcomes) or len(set(map(len, payloads))) != 1:
         return None

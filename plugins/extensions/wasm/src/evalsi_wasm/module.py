@@ -1,7 +1,4 @@
-"""A module from its file to what instances are made of: read, compiled, and held against the ABI.
-
-Everything that can be told without running the module is told here, at once. It must not know records.
-"""
+"""Read a core module, compile it and check its imports and exports against the ABI, without running it."""
 
 from __future__ import annotations
 
@@ -30,18 +27,18 @@ PLAN, REDUCE, AGGREGATE = "evalsi_plan", "evalsi_reduce", "evalsi_aggregate"
 INITIALIZE = "_initialize"
 _I32, _I64 = "i32", "i64"
 BODY_IN = ((_I32, _I32), (_I64,))
-"""A function that takes the place and the length of a body, and gives those of its answer in one number."""
+"""Signature of a function called with the address and length of a body; its result packs those of the answer."""
 MUST_EXPORT = {ALLOC: ((_I32,), (_I32,)), ABI: ((), (_I32,)), DESCRIBE: ((), (_I64,))}
 MAY_EXPORT = {SCORE: BODY_IN, PLAN: BODY_IN, REDUCE: BODY_IN, AGGREGATE: BODY_IN, INITIALIZE: ((), ())}
 PAIRS = ((PLAN, REDUCE),)
 
 
 class Limits(NamedTuple):
-    """What an instance may use.
+    """Resource limits of an instance.
 
     Args:
-        memory_bytes: of its linear memory.
-        fuel_per_record: steps that one record may take; 0 counts none.
+        memory_bytes: maximum size of its linear memory.
+        fuel_per_record: maximum number of instructions (fuel) per record; 0 means no limit.
     """
 
     memory_bytes: int
@@ -49,16 +46,16 @@ class Limits(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A module that can be instantiated.
+    """A compiled module, ready to be instantiated.
 
     Args:
-        name: of the file, for sentences.
-        engine: that compiled it.
+        name: file name, for error messages.
+        engine: engine that compiled the module.
         module: the compiled code.
-        linker: gives it what it imports.
-        exports: the names of its functions that the ABI knows.
-        limits: of each instance.
-        clock: counts while one runs.
+        linker: provides the module's imports.
+        exports: names of the exported functions that belong to the ABI.
+        limits: limits of each instance.
+        clock: advances the engine's epoch while an instance runs.
     """
 
     name: str
@@ -71,17 +68,17 @@ class Loaded(NamedTuple):
 
 
 def load_module(path: Path, code: bytes, limits: Limits, cache: Path | None = None, log: Log | None = None) -> Loaded:
-    """Compile a core module unless that was done before, and check what it imports and exports.
+    """Compile a core module or load it from the cache, and check its imports and exports.
 
     Args:
-        path: of the `.wasm` file.
-        code: that it holds.
-        limits: of each instance.
-        cache: folder of compiled modules; None keeps none.
-        log: gets what the guest writes.
+        path: the `.wasm` file, for error messages.
+        code: contents of the file.
+        limits: limits of each instance.
+        cache: folder of compiled modules; None disables the cache.
+        log: receives the guest's output; stderr by default.
 
     Raises:
-        GuestFault: `pack.import`; it is no module, or does not follow the ABI.
+        GuestFault: `pack.import`; the module cannot be compiled or does not follow the ABI.
     """
     engine = make_engine(fuel=limits.fuel_per_record > 0)
     try:
@@ -95,7 +92,11 @@ def load_module(path: Path, code: bytes, limits: Limits, cache: Path | None = No
 
 
 def read_code(path: Path) -> bytes:
-    """The bytes of a module, which are those of a core module or of a component; raises `GuestFault`."""
+    """Return the bytes of a core module or component.
+
+    Raises:
+        GuestFault: `pack.import`; the file cannot be read, is too large, or is not WebAssembly.
+    """
     try:
         if path.stat().st_size > MAX_MODULE_BYTES:
             raise unusable(path.name, f"is larger than {MAX_MODULE_BYTES:,} bytes", "Strip it.")

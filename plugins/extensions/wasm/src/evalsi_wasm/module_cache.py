@@ -1,7 +1,6 @@
-"""Compiled modules in the cache folder, so that a module is compiled once for a machine and a version of wasmtime.
+"""Cache of compiled modules: each module is compiled once per machine type and version of wasmtime.
 
-A file is whole or not there: it is written aside, renamed into place, and begins with the digest of the rest. What
-cannot be kept is compiled again. It must not know what a module exports.
+A file is written under a temporary name and renamed into place. It starts with the SHA-256 digest of the rest.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ DIGEST_BYTES = 32
 
 
 def compiled(kind: type[Code], engine: Engine, code: bytes, folder: Path | None, settings: str) -> Code:
-    """The module of some code, from the cache where it is there.
+    """Return the compiled module, from the cache if possible.
 
     Args:
-        kind: what the code is: a core module or a component.
-        engine: that will run it.
+        kind: `Module` or `Component`.
+        engine: engine that will run it.
         code: the module's bytes.
-        folder: where compiled modules are kept; None keeps none.
-        settings: of the engine, as far as they change what is compiled.
+        folder: the cache folder; None disables the cache.
+        settings: engine settings that affect the compiled code; part of the cache key.
 
     Raises:
         wasmtime.WasmtimeError: the code cannot be compiled.
@@ -46,7 +45,7 @@ def compiled(kind: type[Code], engine: Engine, code: bytes, folder: Path | None,
 
 
 def cache_name(code: bytes, settings: str) -> str:
-    """The name of the file: of one module, one wasmtime, one kind of machine and one kind of engine."""
+    """Return the cache file name for a module, the installed wasmtime, this machine type and the engine settings."""
     parts = [f"layout {LAYOUT}", version("wasmtime"), sys.platform, os.uname().machine, settings]
     made_for = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
     return f"{hashlib.sha256(code).hexdigest()}-{made_for}.cwasm"
@@ -57,7 +56,7 @@ def _read(kind: type[Code], engine: Engine, path: Path) -> Code | None:
         kept = path.read_bytes()
     except OSError:
         return None
-    # wasmtime trusts what it is given back: only what was written as a whole may reach it.
+    # wasmtime does not validate serialized code, so never hand it a damaged file.
     if hashlib.sha256(kept[DIGEST_BYTES:]).digest() != kept[:DIGEST_BYTES]:
         return None
     try:

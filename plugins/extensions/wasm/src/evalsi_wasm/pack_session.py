@@ -1,6 +1,6 @@
-"""What a module's host does for each request of the kernel: hello, describe, open, score, plan, reduce, aggregate, bye.
+"""Handle the kernel's requests to a module: hello, ping, describe, open, score, plan, reduce, aggregate, close, bye.
 
-One event loop owns all of it. It must not know descriptors, nor how a module is called.
+Everything here runs on one event loop.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _METHODS: Final = {"aggregate": AGGREGATE, "plan": PLAN, "reduce": REDUCE}
 
 
 class Served(NamedTuple):
-    """What is served: a module that loaded, or the reason why it did not.
+    """A loaded module, or the reason why it could not be loaded.
 
     Args:
-        name, version: of the pack.
-        tables: of its evaluators, by name.
-        exports: what the module can do.
-        calls: of its functions; None where it did not load.
-        fault: why not.
+        name, version: name and version of the pack.
+        tables: descriptions of the evaluators by name.
+        exports: the module's exported functions.
+        calls: calls the module's functions; None if it could not be loaded.
+        fault: why the module could not be loaded; None if it was.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Served(NamedTuple):
 
 
 class PackSession:
-    """Serves one session.
+    """The pack's side of one session.
 
     Args:
         served: the module.
-        write: takes bytes for the kernel.
-        executor: runs calls of the module, at most so many at once as there may be instances.
+        write: sends bytes to the kernel.
+        executor: runs calls of the module; its number of threads limits the number of instances.
     """
 
     def __init__(self, served: Served, write: Callable[[bytes], object], executor: Executor) -> None:
@@ -77,7 +77,7 @@ class PackSession:
             task.cancel()
 
     async def _do(self, request: RequestReceived) -> None:
-        """Do one request and answer it once, whatever becomes of it."""
+        """Handle a request and answer it exactly once, even if it fails or is cancelled."""
         step = getattr(self, f"_{request.method}", None)
         try:
             if step is None:
@@ -93,7 +93,7 @@ class PackSession:
             message = f"{request.method!r} failed: {type(fault).__name__}: {fault}."
             error = WireError("pack.failed", message, "Please report it.", "pack")
         else:
-            # Nothing that a thread still brings may come after the answer.
+            # Forget the task first, so that no outcome from a thread is sent after the answer.
             self._tasks.pop(request.id)
             self.wire.respond(request, body)
             return
@@ -101,7 +101,7 @@ class PackSession:
         self.wire.fail(request, error)
 
     def _fail_if_cancelled(self, request: RequestReceived, done: asyncio.Task[None]) -> None:
-        """Answer a request that was cancelled before it was begun."""
+        """Answer a request that was cancelled before its task started."""
         if done.cancelled():
             self._tasks.pop(request.id)
             self.wire.fail(request, CANCELLED)
@@ -118,7 +118,7 @@ class PackSession:
         return pack_hello(major, self._served.name, self._served.version, can, window=WINDOW)
 
     async def _ping(self, request: RequestReceived) -> dict[str, Any]:
-        # What is held back goes before the answer.
+        # Send outcomes that are held back before the answer.
         for job in self._jobs:
             job.flush()
         return {"running": [*self._calls.running(), *(record for job in self._jobs for record in job.asking())]}
@@ -217,7 +217,7 @@ class PackSession:
         records: list[dict[str, Any]],
         packed: list[bytes],
     ) -> Job:
-        # A request that was cancelled is answered at once, and is then none of the open ones.
+        # A cancelled request is answered at once and removed from `_tasks`, so its outcomes are no longer wanted.
         ways = Ways(self._calls, self._executor, self.wire.tell, self.wire.ask, self._tasks.__contains__)
         runs, durations = ITEM_RUNS in self._kernel_takes, ITEM_DURATIONS in self._kernel_takes
         about = (request.id, session)

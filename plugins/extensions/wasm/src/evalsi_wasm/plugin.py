@@ -1,6 +1,6 @@
-"""Owns the hook by which the kernel learns how a pack of the runtime `wasm` starts.
+"""Plugin hook that tells the kernel how to start a pack of the runtime `wasm`.
 
-It looks at the manifest and at whether the module is there; it must not load wasmtime, nor run anything of the pack.
+wasmtime is not imported here, so that planning a run stays fast.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ from evalsi_kernel.supervision.launch import Command, Launch
 
 RUNTIME = "wasm"
 GUEST_SHARE = 2
-"""The guest's memories together may take one part in so many of the process's `memory_mb`."""
+"""Divisor: the memories of all instances together may take `memory_mb` / `GUEST_SHARE`."""
 MAX_GUEST_BYTES = 2 * 1024**3 - 64 * 1024
 MAX_INSTANCES = 8
 START_TIMEOUT_S = 300.0
-"""A component that brings a language's runtime takes half a minute to be compiled, the first time."""
-# What `[run] options` may say: the name of an option → its least value.
+"""Start timeout. The first compilation of a component that includes a language runtime takes half a minute."""
+# Options allowed in `[run] options`, and the minimum of each.
 OPTIONS = {"fuel_per_record": 1_000, "instances": 1}
 
 
 @hookimpl
 def evalsi_runtime(pack: PackInfo) -> Launch | None:
-    """A process of this host's own Python that hosts the module, or None where the runtime is another's."""
+    """Return how to start the Python process that hosts the module; None for another runtime.
+
+    Raises:
+        PackError: `pack.import` if the module is missing; `pack.manifest` if an option is invalid.
+    """
     if pack.runtime != RUNTIME:
         return None
     module = pack.folder / pack.module
@@ -41,7 +45,7 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
             code="pack.import",
         )
     _check_options(pack)
-    # A pack that computes has a process a core; in one that waits for a judge the instances share a process.
+    # A CPU-bound pack already has one process per core; otherwise the instances share one process.
     instances = pack.options.get("instances") or (
         1 if pack.workers == "cpu" else min(os.cpu_count() or 1, MAX_INSTANCES)
     )
@@ -57,8 +61,8 @@ def evalsi_runtime(pack: PackInfo) -> Launch | None:
         "fuel": pack.options.get("fuel_per_record", 0),
     }
     flags = [f"--{word}={value}" for word, value in words.items()]
-    # -I: nothing of the caller's variables or folder reaches the process. What the guest may hold is bounded inside it:
-    # an engine reserves far more addresses than it uses.
+    # -I ignores PYTHON* variables and the current folder. There is no limit on the address space here, because the
+    # engine reserves far more than it uses; the runner limits the memory of each instance instead.
     command = Command([sys.executable, "-I", "-m", "evalsi_wasm.runner", *flags])
     return Launch(pack.name, command, start_timeout_s=START_TIMEOUT_S)
 

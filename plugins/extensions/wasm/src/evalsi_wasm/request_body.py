@@ -1,7 +1,4 @@
-"""The fields of a request's body, and the error of a request that cannot be done.
-
-It must not know what a request asks.
-"""
+"""Read fields of a request body; invalid ones raise `Refused`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ _T = TypeVar("_T")
 
 
 class Refused(Exception):
-    """A request that cannot be done, or an ask that the kernel refused, with the error."""
+    """Raised for a request that cannot be served, or when the kernel answers a capability request with an error."""
 
     def __init__(self, error: WireError) -> None:
         super().__init__(str(error))
@@ -21,17 +18,21 @@ class Refused(Exception):
 
 
 def refusal(code: str, message: str, hint: str = "", source: ErrorSource = "config") -> Refused:
-    """The refusal with this error."""
+    """Return a `Refused` exception with this error."""
     return Refused(WireError(code, message, hint, source))
 
 
 def wrong_body(message: str) -> Refused:
-    """The refusal of a request whose body is not what the protocol says."""
+    """Return a `Refused` exception for a body that violates the protocol."""
     return refusal("protocol.body", message, "Follow the protocol's specification.", "kernel")
 
 
 def field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = None) -> _T:
-    """A field of a request's body; one that is absent and has a default is that."""
+    """Return a field of a request body, or the default if it is absent.
+
+    Raises:
+        Refused: `protocol.body`; the type is not exactly `kind`.
+    """
     value = body.get(name, default)
     if type(value) is not kind:
         raise wrong_body(f"{name} is of type {type(value).__name__}, not {kind.__name__}.")
@@ -39,7 +40,7 @@ def field(body: dict[str, Any], name: str, kind: type[_T], default: _T | None = 
 
 
 def records_in(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The records of a request."""
+    """Return the records of a request; raises `Refused` if they are not a list of maps."""
     records = field(body, "records", list)
     if not all(isinstance(record, dict) for record in records):
         raise wrong_body("A record is no map.")
@@ -47,7 +48,7 @@ def records_in(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def as_shown(record: dict[str, Any]) -> dict[str, Any]:
-    """The record as a module is handed it: by its id in the data, where the wire's tells trials of one record apart."""
+    """Return the record as modules see it: `id` is the record's id in the data, not the wire's id of its trial."""
     if "record_id" not in record:
         return record
     shown = {**record, "id": record["record_id"]}
@@ -56,7 +57,7 @@ def as_shown(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def seconds_in(body: dict[str, Any], name: str, default: float) -> float:
-    """A time of a request."""
+    """Return a time in seconds, or the default if absent; raises `Refused` unless it is a number above 0."""
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         raise wrong_body(f"{name} is no number above 0.")

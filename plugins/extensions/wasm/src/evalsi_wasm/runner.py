@@ -1,7 +1,4 @@
-"""`python -m evalsi_wasm.runner`: the process of a pack that is a module, serving the protocol on its standard streams.
-
-It owns descriptors, threads and the end of the process. It must not know what a request asks.
-"""
+"""`python -m evalsi_wasm.runner`: host a WebAssembly pack and serve the protocol on standard input and output."""
 
 from __future__ import annotations
 
@@ -29,10 +26,10 @@ SWITCH_INTERVAL_S = 0.0005
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Serve one session, then end the process, whatever a guest still does."""
+    """Serve one session, then exit the process even if a guest is still running."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     options = _parsed(arguments)
-    # Standard output is the wire: a print of anybody's must not reach it.
+    # Standard output carries the protocol, so send everything that is printed to stderr.
     wire_in, wire_out = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -49,21 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     with open(wire_in, "rb", buffering=0) as incoming, open(wire_out, "wb", buffering=0) as outgoing:
         asyncio.run(_serve(served, options.instances, incoming, outgoing))
     sys.stderr.flush()
-    # A guest that never returns has a thread of its own, which must not keep the process.
+    # A normal exit would wait for the thread of a guest that never returns.
     os._exit(0)
 
 
 def serve_module(
     path: Path, name: str, version: str, limits: Limits, *, cache: Path | None = None, manifest: Path | None = None
 ) -> Served:
-    """Load a module and ask what it is; a fault is kept for whoever greets it.
+    """Load a module and read its description; a fault is returned and reported in the answer to `hello`.
 
     Args:
-        path: of the `.wasm` file.
-        name, version: of the pack.
-        limits: of each instance.
-        cache: folder of compiled modules; None keeps none.
-        manifest: the `plugin.toml`, for what the module does not say of its evaluators.
+        path: the `.wasm` file.
+        name, version: name and version of the pack.
+        limits: limits of each instance.
+        cache: folder of compiled modules; None disables the cache.
+        manifest: the `plugin.toml`, used for fields that the module's description leaves out.
     """
     try:
         declared = read_declared(manifest) if manifest else {}
@@ -84,7 +81,7 @@ async def _serve(served: Served, instances: int, incoming: FileIO, outgoing: Fil
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), incoming)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, outgoing)
-    # A drained writer is then an empty one.
+    # With this limit `drain` waits until everything is written.
     transport.set_write_buffer_limits(high=0)
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     session = PackSession(served, writer.write, ThreadPoolExecutor(instances, "evalsi-wasm"))

@@ -1,6 +1,6 @@
-"""The records of one request for one evaluator: computed in a thread, or planned, asked and reduced.
+"""Score the records of one request with one evaluator, with or without a judge.
 
-It runs on the session's event loop; only calls of the module leave it. It must not know frames.
+Everything runs on the session's event loop except calls of the module, which run in threads.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from evalsi_wasm.module import PLAN, REDUCE, SCORE
 from evalsi_wasm.request_body import Refused
 
 SLOW_S = 0.001
-"""What took at least so long tells how long, as does whatever waited for a judge."""
+"""Minimum duration that is reported for a computed outcome; judged outcomes always report theirs."""
 HELD_S = 0.01
-"""How long outcomes may wait for others, since each way from a thread to the loop takes a turn of the interpreter."""
+"""How long outcomes are held back so that more can be sent at once: each hand-over to the loop costs a GIL switch."""
 _Result = TypeVar("_Result")
 
 
 class Ways(NamedTuple):
-    """How a job reaches the module and the kernel.
+    """The functions with which a job reaches the module and the kernel.
 
     Args:
-        calls: of the module's functions.
-        executor: runs them, at most so many at once as there may be instances.
-        tell: sends the body of an event; returns why it cannot be sent.
-        ask: asks the kernel for a capability.
-        is_wanted: whether a request's answer is still wanted; any thread may call it.
+        calls: calls the module's functions.
+        executor: runs the calls; its number of threads limits the number of instances.
+        tell: sends the body of an `item` event; returns the error if it cannot be sent.
+        ask: sends a capability request to the kernel.
+        is_wanted: whether a request's answer is still wanted; thread-safe.
     """
 
     calls: Calls
@@ -50,13 +50,13 @@ class Job:
     """One evaluator's part of a request.
 
     Args:
-        ways: to the module and the kernel.
-        about: the id of the request, and the session of the evaluator.
+        ways: functions to reach the module and the kernel.
+        about: id of the request and session of the evaluator.
         opened: the evaluator.
-        records: of the request.
-        packed: the same in MessagePack.
-        takes_runs: whether the kernel takes runs.
-        takes_durations: whether it takes how long an evaluation took.
+        records: records of the request.
+        packed: the same records as MessagePack.
+        takes_runs: whether the kernel accepts runs in `item` events.
+        takes_durations: whether the kernel accepts durations of outcomes.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Job:
         self._takes_durations = takes_durations
 
     async def score(self) -> None:
-        """Tell of an outcome for each record, as they come."""
+        """Send the outcome of each record as soon as it is known."""
         lacking = [self._lacking(record) for record in self._records]
         skipped = [(place, outcome) for place, outcome in enumerate(lacking) if outcome is not None]
         if skipped:
@@ -92,7 +92,7 @@ class Job:
         await (self._judge if self._opened.judges else self._compute)(places)
 
     async def plans(self) -> list[Any]:
-        """For each record its questions, or the outcome of one that nothing is asked about."""
+        """Return for each record the requests to the judge, or its outcome if no judge is needed."""
         plans: list[Any] = [self._lacking(record) for record in self._records]
         places = [place for place, plan in enumerate(plans) if plan is None]
         for place, plan in zip(places, await self._planned(places), strict=True):
@@ -100,7 +100,7 @@ class Job:
         return plans
 
     async def outcomes(self, replies: Sequence[list[Any]]) -> list[Any]:
-        """For each record its outcome, from the replies to its questions."""
+        """Return the outcome of each record, given the judge's replies for it."""
         outcomes: list[Any] = [_failed_reply(one) for one in replies]
         places = [place for place, outcome in enumerate(outcomes) if outcome is None]
         reduced = await self._reduced(places, [replies[place] for place in places])
@@ -116,7 +116,7 @@ class Job:
             nonlocal told_at
             since = monotonic()
             for start, found in self._ways.calls.outcomes(task, self._is_wanted):
-                # Of records that were computed together nobody knows how long one took; slow ones are computed singly.
+                # The duration of one record is only known if it was computed alone, as slow records are.
                 outcomes = found if len(found) > 1 else [self._timed(one, since, at_least_s=SLOW_S) for one in found]
                 self._held.append((places[start : start + len(outcomes)], outcomes))
                 since = monotonic()
@@ -128,19 +128,19 @@ class Job:
         self.flush()
 
     def flush(self) -> None:
-        """Tell of what is held back; on the session's event loop."""
+        """Send the outcomes that are held back. Call this on the session's event loop."""
         while self._held:
             self._tell(*self._held.popleft())
 
     def asking(self) -> list[dict[str, int]]:
-        """Return the records that wait for replies, as `ping` reports them: no time of the module passes meanwhile."""
+        """Return the records that wait for replies, as `ping` reports them; `ms` is 0 because no guest is running."""
         return [
             {"request": self._request, "index": place, "session": self._session, "ms": 0}
             for place in sorted(self._asking)
         ]
 
     async def _judge(self, places: list[int]) -> None:
-        """Each record waits for its own replies only."""
+        """Plan, ask and reduce; each record waits only for its own replies."""
         in_flight = asyncio.Semaphore(self._opened.concurrency)
 
         async def one(place: int, plan: list[Any]) -> None:
@@ -189,7 +189,7 @@ class Job:
         return outcomes
 
     def _timed(self, outcome: list[Any], since: float, at_least_s: float = 0.0) -> list[Any]:
-        """The outcome with how many milliseconds it took, where that is told; a state is no result, and has none."""
+        """Append the duration in milliseconds, if the kernel accepts it and it is long enough; never to a state."""
         took_s = monotonic() - since
         if not self._takes_durations or took_s < at_least_s or outcome[0] == "state":
             return outcome
@@ -207,7 +207,7 @@ class Job:
         return ["skipped", {"reason": f"record has no {need}"}] if need else None
 
     def _tell(self, places: Sequence[int], outcomes: Sequence[list[Any]]) -> None:
-        """Send outcomes; where they are too much for one event, in two."""
+        """Send outcomes; split them into several events if one would be too large."""
         if not self._is_wanted():
             return
         body = body_of(self._request, self._session, places, outcomes, takes_runs=self._takes_runs)
@@ -223,12 +223,12 @@ class Job:
 
 
 async def in_thread(executor: Executor, work: Callable[[], _Result]) -> _Result:
-    """Run a piece of work in a thread; it looks by itself whether it is still wanted, so it is never broken off."""
+    """Run `work` in a thread. Cancelling the caller does not stop it: it checks itself whether it is still wanted."""
     return await asyncio.shield(asyncio.get_running_loop().run_in_executor(executor, work))
 
 
 def _failed_reply(replies: Sequence[Any]) -> list[Any] | None:
-    """The error of the first reply that is one; None where all are answers."""
+    """Return the error outcome for the first reply that is invalid or an error; None if there is none."""
     for reply in replies:
         if not isinstance(reply, dict):
             return failed(WireError("protocol.body", "A reply is no map.", "", "kernel"))

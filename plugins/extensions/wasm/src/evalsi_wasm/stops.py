@@ -1,7 +1,4 @@
-"""Why a guest stopped, from what the engine says: out of time, steps or memory, or by a fault of its own.
-
-It must not know what the guest was asked.
-"""
+"""Translate engine errors into faults: timeout, out of fuel, out of memory, or a trap."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ WORDS_OF = {
     TrapCode.MEMORY_OUT_OF_BOUNDS: "it reached outside of its memory",
     TrapCode.INTEGER_DIVISION_BY_ZERO: "it divided by zero",
 }
-# A component's faults come as text only.
+# The engine reports traps of a component only as text.
 CODES = {
     "wasm trap: interrupt": TrapCode.INTERRUPT,
     "wasm trap: all fuel consumed by WebAssembly": TrapCode.OUT_OF_FUEL,
@@ -31,13 +28,13 @@ CODES = {
 
 
 class Bounds(NamedTuple):
-    """What a call was allowed, and what the guest held at its end.
+    """The limits of a call, and the memory that the guest held at its end.
 
     Args:
-        seconds: how long the call could take.
-        fuel_per_record: how many steps a record could take; 0 for no bound.
-        memory_bytes: how much memory it could have.
-        held_bytes: how much it had; 0 where that cannot be seen.
+        seconds: timeout of the call.
+        fuel_per_record: fuel limit per record; 0 means no limit.
+        memory_bytes: memory limit.
+        held_bytes: memory held; 0 if unknown.
     """
 
     seconds: float
@@ -47,12 +44,12 @@ class Bounds(NamedTuple):
 
 
 def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
-    """The fault that an exception of a call means.
+    """Return the fault for an exception raised by a call.
 
     Args:
-        error: what the engine raised.
-        where: the function, as the end of a sentence, such as " in evalsi_score".
-        bounds: of the call.
+        error: exception raised by the engine.
+        where: the function, as part of a sentence, such as " in evalsi_score".
+        bounds: limits of the call.
     """
     code = _code(error)
     if code is TrapCode.INTERRUPT:
@@ -63,7 +60,7 @@ def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
         hint = "Correct an endless loop, or raise fuel_per_record in the plugin.toml."
         message = f"The module took more than {bounds.fuel_per_record:,} steps{where}."
         return GuestFault("pack.out_of_fuel", message, hint)
-    # An allocator that doubles is refused when it holds more than half.
+    # An allocator that doubles its memory fails as soon as it holds more than half of the limit.
     if bounds.held_bytes * 2 > bounds.memory_bytes:
         return out_of_memory(f"stopped{where}", bounds)
     if code is not None:
@@ -76,7 +73,7 @@ def fault_of(error: Exception, where: str, bounds: Bounds) -> GuestFault:
 
 
 def out_of_memory(what: str, bounds: Bounds) -> GuestFault:
-    """The fault of a guest that has no room left."""
+    """Return the fault of a guest that has run out of memory."""
     hint = "Have it hold less, or raise memory_mb in the plugin.toml."
     held, most = bounds.held_bytes / MIB, bounds.memory_bytes / MIB
     return GuestFault(
@@ -85,7 +82,7 @@ def out_of_memory(what: str, bounds: Bounds) -> GuestFault:
 
 
 def first_line(error: Exception) -> str:
-    """What an engine says in its first line, which is what was wrong; the rest says where it noticed."""
+    """Return the line of an engine error that names the cause, without the backtrace."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     cause = lines.index("Caused by:") + 1 if "Caused by:" in lines else 0
     return lines[min(cause, len(lines) - 1)].removeprefix("0: ").rstrip(".") if lines else type(error).__name__

@@ -1,7 +1,4 @@
-"""The session machine on an event loop: requests come out, answers, outcomes and asks go in.
-
-It must not know what a request asks, nor a module.
-"""
+"""Run the protocol's session machine on an event loop, for the pack's side of a session."""
 
 from __future__ import annotations
 
@@ -29,12 +26,12 @@ _Ask = tuple[str, dict[str, Any], "asyncio.Future[dict[str, Any]]"]
 
 
 class Wire:
-    """One session, as the pack sees it.
+    """The pack's side of one session.
 
     Args:
-        write: takes bytes for the kernel.
-        on_request: is told of each request, which must be answered once.
-        on_cancel: is told of the id of a request that is no longer wanted.
+        write: sends bytes to the kernel.
+        on_request: called with each request, which must be answered exactly once.
+        on_cancel: called with the id of a cancelled request.
     """
 
     def __init__(
@@ -44,7 +41,7 @@ class Wire:
         on_cancel: Callable[[int], object],
     ) -> None:
         self.is_over = asyncio.Event()
-        """Set once nothing more comes: the kernel has said goodbye and is answered, or is gone."""
+        """Set when the session has ended: `bye` has been answered, or the kernel has disconnected."""
         self._write = write
         self._on_request = on_request
         self._on_cancel = on_cancel
@@ -53,14 +50,14 @@ class Wire:
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
 
     def receive(self, data: bytes) -> None:
-        """Take in bytes, none at the stream's end."""
+        """Process received bytes; empty bytes mean the end of the stream."""
         for event in self._machine.receive(data) if data else self._machine.receive_eof():
             self._take(event)
         self._send_asks()
         self._flush()
 
     def respond(self, request: RequestReceived, body: dict[str, Any]) -> None:
-        """Answer a request; with an error when the body cannot be sent."""
+        """Answer a request; if the body cannot be sent, answer with an error."""
         try:
             self._machine.respond(request.id, body)
         except LocalMisuse as misuse:
@@ -69,23 +66,27 @@ class Wire:
 
     def fail(self, request: RequestReceived, error: WireError) -> None:
         """Answer a request with an error."""
-        # A misuse means that the session ended meanwhile: nobody is left to be told.
+        # A misuse means that the session has ended, so there is no receiver for the error.
         with suppress(LocalMisuse):
             self._machine.fail(request.id, error)
         self._answered(request)
 
     def tell(self, body: dict[str, Any]) -> WireError | None:
-        """Send an event of outcomes; returns why it cannot be sent."""
+        """Send an `item` event; return the error if its body cannot be sent, else None."""
         try:
             self._machine.tell("item", body)
         except LocalMisuse as misuse:
-            # After the session's end there is nobody to tell; any other misuse is the body's fault.
+            # `protocol.misuse` means that the session has ended; any other error is in the body.
             return None if misuse.error.code == "protocol.misuse" else misuse.error
         self._flush()
         return None
 
     async def ask(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask the kernel for a capability, as soon as a credit is free; raises `Refused`."""
+        """Send a capability request as soon as a credit is free, and return the kernel's answer.
+
+        Raises:
+            Refused: the kernel answered with an error, or the body cannot be sent.
+        """
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._asks.append((method, body, answer))
         self._send_asks()
