@@ -1,7 +1,4 @@
-"""Whether a third party's pack may run in a project: it is what evalsi.lock says, and is held to what it was granted.
-
-It must not know how a pack is added.
-"""
+"""Admit third-party packs to a project: compare a pack with evalsi.lock and confine it to its granted permissions."""
 
 from __future__ import annotations
 
@@ -28,20 +25,20 @@ if TYPE_CHECKING:
 IsAtWorkOn = Callable[[object, object], bool]
 Hold = Callable[[Launch], Launch]
 REATTACHED = "+reattached"
-"""How the planner ends the version of a pack that EVALSI_REATTACH redirects."""
+"""Suffix that the planner adds to the version of a pack redirected by EVALSI_REATTACH."""
 _REMEMBERED = 20_000
 _DIGEST = 64
 
 
 def admit(pack: PackInfo) -> Hold:
-    """What holds a pack; `hooks.evalsi_admission` says when it is asked for.
+    """Return the function that confines the pack's launch (see `hooks.evalsi_admission`).
 
-    A pack that lies in the folder of a project must be in its evalsi.lock. One that lies elsewhere, such as in the
-    working folder of its author, is compared where the current folder's evalsi.lock names it, and else the user's own.
+    A pack in the folder of a project must be in the project's evalsi.lock. A pack elsewhere, such as in its author's
+    working folder, is checked only if the current folder's evalsi.lock names it; otherwise it runs unrestricted.
 
     Raises:
         PackError: `pack.changed`, with the differences; `pack.not_added`; `pack.name`.
-        ConfigError: `config.evalsi_lock`.
+        ConfigError: `config.evalsi_lock`; the lock cannot be read.
     """
     is_added = is_project_pack(pack.folder)
     project = project_of(pack.folder) if is_added else Path.cwd()
@@ -72,7 +69,7 @@ def admit(pack: PackInfo) -> Hold:
 
 
 def holding(pack: PackInfo, granted: Permissions) -> Hold:
-    """What holds a pack to what it was granted."""
+    """Return the function that confines a launch of the pack to the granted permissions."""
 
     def hold(launch: Launch) -> Launch:
         rebuild = launch.rebuild
@@ -86,13 +83,13 @@ def holding(pack: PackInfo, granted: Permissions) -> Hold:
 
 
 def differences(pack: PackInfo, entry: Entry) -> Iterator[str]:
-    """A line for each thing that is other than evalsi.lock says."""
+    """Yield a line for each difference between a pack and its entry in evalsi.lock."""
     folder = pack.folder
     digests = {
         MANIFEST: (entry.manifest_sha256, optional_sha256(folder / MANIFEST)),
         LOCK: (entry.lock_sha256, optional_sha256(folder / LOCK)),
     }
-    # What a developer has under his debugger is named as such, and is asked in place of what was added.
+    # A reattached pack runs in place of the added one, so its version is compared without the suffix.
     yield from _differing("version", entry.version, pack.version.removesuffix(REATTACHED))
     versions = {one.name: one.version for one in pack.evaluators}
     for name in sorted(entry.evaluators.keys() | versions.keys()):
@@ -112,7 +109,10 @@ def _short(value: str | None) -> str:
 
 
 def _files(folder: Path) -> str | None:
-    """Of an added pack every file counts: also compiled code, which would be run in the place of its source."""
+    """Return the digest of the pack's files; None if they cannot be read.
+
+    For an added pack it covers every file, because Python would run compiled code in place of its source.
+    """
     try:
         return folder_sha256(folder) if is_project_pack(folder) else pack_sha256(folder)
     except OSError:
@@ -124,8 +124,8 @@ def _as_it_is(launch: Launch) -> Launch:
 
 
 def _guarded(answer: Answer, is_at_work_on: IsAtWorkOn, pack: PackInfo, granted: Permissions) -> Answer:
-    """Serve only the roles that were granted, and so many questions a record that it was given."""
-    from evalsi_kernel.supervision.connection import RequestFailed  # The event loop, which planning need not wait for.
+    """Wrap `answer` so that it refuses roles and numbers of judge requests that were not granted."""
+    from evalsi_kernel.supervision.connection import RequestFailed  # Imports asyncio, which planning does not need.
     from evalsi_protocol.errors import WireError
 
     most = _most(granted)
@@ -141,8 +141,8 @@ def _guarded(answer: Answer, is_at_work_on: IsAtWorkOn, pack: PackInfo, granted:
             if role not in granted.judge:
                 raise refuse(f"asks a model under the role {role!r:.100}, which it was not granted")
         if roles and most is not None:
-            # Whoever asked about records that there are not would have as many questions as it likes.
-            # What is about no record, as of all of them together, is one for all sessions.
+            # Refuse unknown records, with which a pack could get around the limit per record.
+            # Requests about no record, as of dataset evaluators, share one limit across all sessions.
             session, record = body.get("session"), body.get("record", "")
             if record != "" and not is_at_work_on(session, record):
                 raise refuse(f"asks about the record {record!r:.100}, which it is not at work on")
@@ -161,13 +161,16 @@ def _roles(method: str, body: dict[str, Any]) -> list[Any]:
     if method == "embed.ask":
         return ["embed"]
     requests = body.get("requests") if method == "judge.ask" else None
-    # What cannot be read is refused by whoever reads it.
+    # Malformed requests are rejected later, where they are parsed.
     return (
         [one.get("role", "primary") for one in requests if isinstance(one, dict)] if isinstance(requests, list) else []
     )
 
 
 def _most(granted: Permissions) -> int | None:
-    """The most questions for one record that any evaluator was granted; on the wire an evaluator is a number only."""
+    """Return the largest limit of requests per record of any evaluator; None if one has no limit.
+
+    The limits are not enforced per evaluator, because a request names only a session.
+    """
     bounds = [most for most in granted.asks_per_record.values() if most is not None]
     return None if len(bounds) < len(granted.asks_per_record) else max(bounds, default=0)

@@ -1,7 +1,4 @@
-"""Unpacks a stranger's zip, wheel or tar: plain files below one folder, within bounds, or nothing.
-
-It must not know what a pack is.
-"""
+"""Unpack untrusted zip, wheel and tar archives: only regular files inside the target folder, within size limits."""
 
 from __future__ import annotations
 
@@ -25,12 +22,12 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 MAX_FILES = 10_000
 MAX_BYTES = 256 * 1024 * 1024
 _CHUNK_BYTES = 1 << 14
-"""What is read at once; what names, links and times take in a tar is far less."""
+"""Maximum size of one read. Headers of a tar (names, links, times) are far smaller."""
 _OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ})
 
 
 class _Member(NamedTuple):
-    """One entry: its name as it stands in the archive, and what to read of it; None for a folder."""
+    """One entry: its name in the archive, and its contents (None for a folder)."""
 
     name: str
     file: IO[bytes] | None
@@ -38,15 +35,16 @@ class _Member(NamedTuple):
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file of this name is unpacked."""
+    """Whether a file of this name is a supported archive."""
     return name.lower().endswith((*ZIPS, *TARS))
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Write the files of an archive below a folder that is empty.
+    """Unpack an archive into an empty folder.
 
     Raises:
-        PackError: `pack.archive`; it is no archive, or has a path outside of the folder, a link, a device, or too much.
+        PackError: `pack.archive`; the file is not an archive, exceeds a limit, or contains a link, a device or a path
+            outside of the folder.
     """
     left_bytes, taken = MAX_BYTES, set[str]()
     try:
@@ -61,7 +59,7 @@ def unpack(archive: Path, folder: Path) -> None:
                 raise _refusal(archive, f"holds {path.name!r} twice")
             taken.add(_everywhere(path))
             path.parent.mkdir(parents=True, exist_ok=True)
-            # "x": a name that comes twice is refused, so that what was looked at is what is there.
+            # Mode "x" refuses duplicate names, so that no entry can replace one that was checked before.
             with member.file, path.open("xb") as out:
                 while chunk := member.file.read(_CHUNK_BYTES):
                     left_bytes -= len(chunk)
@@ -73,7 +71,7 @@ def unpack(archive: Path, folder: Path) -> None:
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise _refusal(archive, f"holds {Path(str(error.filename)).name!r} twice") from error
     except OSError as error:
-        if error.errno is None:  # How gzip and bz2 call what does not fit.
+        if error.errno is None:  # gzip and bz2 raise a plain OSError for invalid data.
             raise _refusal(archive, f"cannot be read: {error}") from error
         if error.errno not in _OF_NAMES:
             raise
@@ -120,26 +118,26 @@ def _decompressed(archive: Path) -> IO[bytes]:
 
 
 class _Careful:
-    """Reads a tar for `tarfile`, which reads a header in one piece, however many gigabytes that says it has."""
+    """File wrapper that limits reads, because `tarfile` reads a header of any claimed size into memory at once."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.tell, self.seek, self.close, self.write = file.tell, file.seek, file.close, file.write
         self._read = file.read
 
     def read(self, size: int) -> bytes:
-        """So many bytes, or fewer at the end."""
+        """Return up to `size` bytes; raises `ReadError` if `size` is larger than a chunk."""
         if size > _CHUNK_BYTES:
             raise tarfile.ReadError(f"a header in it has {size:,} bytes")
         return self._read(size)
 
 
 def _everywhere(path: Path) -> str:
-    """What is equal for two paths that are one file on a system that knows no small letters or composes them."""
+    """Return a key that is equal for paths that name one file on case-insensitive or normalizing file systems."""
     return unicodedata.normalize("NFC", str(path)).casefold()
 
 
 def _safe(name: str, archive: Path) -> PurePosixPath:
-    """The path below the folder that a name means."""
+    """Return the relative path for an entry's name; raises `pack.archive` if it leads outside of the folder."""
     path = PurePosixPath(name)
     is_outside = path.is_absolute() or ".." in path.parts
     if is_outside or "\\" in name or ":" in path.parts[:1] or "\0" in name or name[1:2] == ":":

@@ -1,7 +1,7 @@
-"""Runs in the child: compiles the Python files below a folder, on every core, without starting a Python among them.
+"""Compile the Python files below a folder on all cores, without running the Python environment in it.
 
-Started as `python -I -S compile_installed.py FOLDER`. It forks where `compileall -j` starts processes that talk over
-Unix sockets, which the walls refuse.
+Run as `python -I -S compile_installed.py FOLDER`. It uses `fork`, because the workers of `compileall -j` communicate
+over Unix sockets, which the sandbox blocks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 
 def main(folder: str) -> None:
-    """Compile all of it; a file that is no Python is passed over."""
+    """Compile all Python files below the folder; skip those that do not compile."""
     paths = sorted(
         os.path.join(where, name) for where, _, names in os.walk(folder) for name in names if name.endswith(".py")
     )
@@ -31,7 +31,7 @@ def main(folder: str) -> None:
 
 def _compile(paths: list[str]) -> None:
     for path in paths:
-        # A crafted file may make the compiler fail in any way; the others are compiled all the same.
+        # A crafted file may raise any exception in the compiler; compile the others anyway.
         try:
             compileall.compile_file(path, quiet=2)
         except Exception:  # noqa: BLE001, S112 - as above

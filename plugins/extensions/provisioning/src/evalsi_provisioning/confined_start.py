@@ -1,7 +1,7 @@
-"""Runs in the child: puts walls around this process by what Linux has, then becomes the pack's program.
+"""Confine this child process with the means of Linux (seccomp, namespaces, Landlock), then execute the pack's program.
 
-Started as `python -I -S confined_start.py RULES -- PROGRAM ARGUMENTS…`, it knows the standard library only. A wall that
-this host does not have is passed over; one that it has and that cannot be put up ends the process.
+Run as `python -I -S confined_start.py RULES -- PROGRAM ARGUMENTS…`, so only the standard library is available. A
+mechanism that this host lacks is skipped; if one that exists fails, the process exits with an error.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ import sys
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _ARCHITECTURES = {"x86_64": (0xC000003E, 41, 53), "aarch64": (0xC00000B7, 198, 199)}
-"""Of a machine: its number for seccomp, and the numbers of its system calls `socket` and `socketpair`."""
+"""Machine → its audit architecture for seccomp, and the numbers of the system calls `socket` and `socketpair`."""
 _INET, _INET6, _NETLINK, _NETLINK_ROUTE = 2, 10, 16, 0
 _STREAM, _SEQPACKET, _TYPE_MASK = 1, 5, 0xF
 _IO_URING_SETUP = 425
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EACCES, 0x80000000
 
-# Landlock: the three system calls have one number on every machine.
+# Landlock: the numbers of its three system calls are the same on every machine.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READ = 1 << 0 | 1 << 2 | 1 << 3
-"""Execute, read a file, list a folder."""
+"""Rights to execute, to read files and to list folders."""
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
-"""What can be allowed of a file that is no folder: execute, write, read, truncate, control a device."""
+"""Rights that apply to files other than folders: execute, write, read, truncate, ioctl on devices."""
 _ALL_OF = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 _SCOPED_FROM, _SCOPED = 6, 1 << 0 | 1 << 1
-"""No abstract socket and no signal leads out of the walls."""
+"""Block abstract sockets and signals to processes outside of the sandbox."""
 _NOT_HERE = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENOSPC})
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(arguments: list[str]) -> int:
-    """Put up the walls that RULES asks for; then run the program, or with none print which walls stand."""
+    """Apply RULES, then execute the program; without a program, print which restrictions are in effect (JSON)."""
     rules, command = json.loads(arguments[0]), arguments[2:]
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     stands = {"network": False, "files": False}
     _limit_memory(rules.get("memory_bytes", 0))
     if rules["network"]:
-        # The first also keeps it from sockets that are paths, and needs no right; the second is for other machines.
+        # seccomp also blocks Unix sockets and needs no privilege; the namespace is for machines without a filter here.
         stands["network"] = _refuse_sockets(()) or _leave_network()
     else:
         _refuse_sockets((_INET, _INET6))
@@ -56,13 +56,13 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(stands))
         return 0
     if rules["files"] and rules["home"] == "scratch":
-        # The home folder is behind the wall; what a library wants to keep goes to the scratch folder.
+        # The real home folder is not accessible; libraries write their caches to the scratch folder instead.
         os.environ["HOME"] = os.getcwd()
     os.execv(command[0], command)
 
 
 def _leave_network() -> bool:
-    """Go to a network of one's own, which has no device that is up."""
+    """Move to a new network namespace, in which no device is up."""
     uid, gid = os.getuid(), os.getgid()
     if _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         return _is_here("unshare")
@@ -73,7 +73,7 @@ def _leave_network() -> bool:
 
 
 def _limit_memory(most_bytes: int) -> None:
-    """Limit the address space of this process and of each that it starts."""
+    """Limit the address space of this process and of each of its children."""
     if most_bytes:
         own = resource.getrlimit(resource.RLIMIT_AS)[1]
         limit = most_bytes if own == resource.RLIM_INFINITY else min(most_bytes, own)
@@ -81,10 +81,10 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _refuse_sockets(families: tuple[int, ...]) -> bool:
-    """Have `socket` fail with EACCES save for these families, and for the routing table where there is any.
+    """Make `socket` fail with EACCES except for these families (and netlink routing sockets, if there are any).
 
-    A socket of a Unix path leads to agents and engines that act for the user. A pair of streams leads nowhere and is
-    left, as event loops need one; a pair of datagram sockets could send to a path.
+    Unix sockets are blocked because they reach agents and daemons that act for the user. `socketpair` is allowed for
+    stream sockets, which event loops need, but not for datagram sockets, which could send to a path.
     """
     known = _ARCHITECTURES.get(os.uname().machine)
     if known is None:
@@ -92,11 +92,11 @@ def _refuse_sockets(families: tuple[int, ...]) -> bool:
     architecture, socket, socketpair = known
     load, equal, at_least, mask, give = 0x20, 0x15, 0x35, 0x54, 0x06
     number, machine, first, second, third = 0, 4, 16, 24, 32
-    # Each line: operation, value, where to go on if it is so (else the next line); a word alone names a place.
+    # Each tuple: operation, value, label to jump to if true (else the next line). A string alone defines a label.
     lines: list[tuple[int, int, str] | str] = [
         (load, machine, ""), (equal, architecture, "known"), (give, _KILL, ""),
         "known", (load, number, ""),
-        # Numbers from here on are those of another calling convention of the same machine.
+        # Numbers from here on belong to another ABI of the same machine (x32).
         (at_least, 0x40000000, "refuse"), (equal, _IO_URING_SETUP, "refuse"),
         (equal, socket, "socket"), (equal, socketpair, "pair"), (give, _ALLOW, ""),
         "pair", (load, second, ""), (mask, _TYPE_MASK, ""),
@@ -125,7 +125,7 @@ def _refuse_sockets(families: tuple[int, ...]) -> bool:
 
 
 def _wall_off_files(read: list[str], write: list[str]) -> bool:
-    """Leave these paths, and what is below them, to be read or written, and no others."""
+    """Restrict file access with Landlock to these paths and everything below them."""
     version = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     if version < 1:
         return False
@@ -148,7 +148,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        # What is not there needs no rule.
+        # A missing path needs no rule.
         return
     try:
         if not os.path.isdir(path):
@@ -160,7 +160,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _is_here(what: str) -> bool:
-    """False where the last call failed because this host has no such thing; else the process ends."""
+    """Return False if the last call failed because this host lacks the mechanism; otherwise raise OSError."""
     code = ctypes.get_errno()
     if code not in _NOT_HERE:
         raise OSError(code, f"{what}: {os.strerror(code)}")

@@ -1,7 +1,4 @@
-"""Fetches a file from an address: https only, but for this machine's own loopback; within bounds of size and time.
-
-It must not know what is fetched.
-"""
+"""Download a file within limits on size and time; only https is allowed, except from the loopback interface."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ from evalsi_kernel.errors import PackError
 
 TIMEOUT_S = 30.0
 WHOLE_S = 600.0
-"""In which all of it must have come: a byte now and then would else hold the command for ever."""
+"""Timeout of the whole download, so that a server that sends very slowly cannot block the command forever."""
 MAX_ARTIFACT_BYTES = 64 * 1024 * 1024
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _CHUNK_BYTES = 1 << 16
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is an address rather than a path."""
+    """Whether the text is an address rather than a path."""
     return "://" in text
 
 
@@ -37,10 +34,10 @@ def is_git(text: str) -> bool:
 
 
 def path_of(url: str) -> str:
-    """Return the path that a `file:` address names.
+    """Return the path in a `file:` address.
 
     Raises:
-        PackError: `pack.source`; it names another machine, or no absolute path.
+        PackError: `pack.source`; the address names another host or a relative path.
     """
     parts = urlsplit(url)
     path = url2pathname(parts.path)
@@ -50,10 +47,10 @@ def path_of(url: str) -> str:
 
 
 def check_url(url: str) -> None:
-    """Refuse an address that is not https, or that holds a password, which would end up in a file.
+    """Check that an address is https and contains no password, which would end up in evalsi.lock.
 
     Raises:
-        PackError: `pack.source`.
+        PackError: `pack.source`; the address is not allowed.
     """
     try:
         parts = urlsplit(url)
@@ -72,10 +69,11 @@ def check_url(url: str) -> None:
 
 
 def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:
-    """Write what lies at an address into a file.
+    """Download an address into the file `to`.
 
     Raises:
-        PackError: `pack.source`; the address is refused, nobody answers, or it is larger than `max_bytes` or too slow.
+        PackError: `pack.source`; the address is not allowed or cannot be reached, or the file is larger than
+            `max_bytes` or arrives too slowly.
     """
     check_url(url)
     opener = urllib.request.build_opener(_CarefulRedirects)
@@ -101,12 +99,12 @@ def fetch(url: str, to: Path, *, max_bytes: int = MAX_ARTIFACT_BYTES) -> None:
 
 
 class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
-    """Goes where it is sent only where an address that a user gives could lead."""
+    """Follow redirects only to addresses that a user could also give."""
 
     def redirect_request(  # noqa: PLR0917 - its base has as many
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        """As its base does, once the new address is checked."""
+        """Check the new address, then redirect as the base class does."""
         try:
             check_url(newurl)
         except PackError:

@@ -1,7 +1,4 @@
-"""`evalsi plugins new`: a pack that runs, is tested and conforms, for its author to change.
-
-It writes files and has uv lock those of a Python pack; it must not know what the evaluator computes.
-"""
+"""`evalsi plugins new`: write a working, tested and conforming pack as a starting point; uv locks a Python pack."""
 
 from __future__ import annotations
 
@@ -27,14 +24,14 @@ LOCK_S = 300
 
 
 class Locked(NamedTuple):
-    """Whether the lock was made, and why not."""
+    """Whether the lock was created, and if not, why."""
 
     is_there: bool
     why: str = ""
 
 
 def run_new(options: argparse.Namespace, _: Toolkit) -> int:
-    """Write the pack, lock it where it is Python, and say how to go on."""
+    """Write the pack, lock it if it is a Python pack, and print the next steps."""
     name = _checked(options.name)
     folder = options.dir or Path(name.partition("/")[2])
     write_pack(name, folder, options.wasm)
@@ -56,12 +53,12 @@ def write_pack(name: str, folder: Path, wasm: str | None = None) -> None:
     """Write the files of a new pack.
 
     Args:
-        name: of the pack, with its publisher.
-        folder: where to; it is made.
-        wasm: the language of a pack that is a WebAssembly module; None for one in Python.
+        name: name of the pack, with its publisher.
+        folder: the folder to create; may exist if it is empty.
+        wasm: language of a WebAssembly pack; None for a Python pack.
 
     Raises:
-        ConfigError: `config.invalid`; the folder holds something, or cannot be written.
+        ConfigError: `config.invalid`; the folder is not empty or cannot be written.
     """
     texts = _python_texts(name) if wasm is None else texts_of(name, wasm)
     try:
@@ -94,7 +91,7 @@ def _python_texts(name: str) -> Mapping[str, str]:
 
 
 def lock(folder: Path, *, offline: bool = False) -> Locked:
-    """Have uv lock a pack; where it cannot, say why."""
+    """Lock a pack with uv; a failure is returned, not raised."""
     try:
         argv = [find_uv(), "lock", "--quiet", "--project", str(folder), *(["--offline"] if offline else [])]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=LOCK_S, check=False)
@@ -120,7 +117,7 @@ def _checked(name: str) -> str:
 
 
 def _checkout() -> Path | None:
-    """The checkout that the SDK is taken from; None where it is installed, and so can be had from an index."""
+    """Return the checkout that the SDK is imported from; None if the SDK is installed from an index."""
     spec = find_spec("evalsi")
     if spec is None or spec.origin is None:
         return None

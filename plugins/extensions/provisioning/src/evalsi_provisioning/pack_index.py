@@ -1,6 +1,6 @@
-"""The index of packs: a static file of JSON, on a disk or at an address, that says which packs there are and where.
+"""The index of packs: a static JSON file, local or at an address, that lists packs and where to get them.
 
-docs/reference/pack-index.md states the format, pack-index.schema.json its schema. It must not know how a pack is added.
+Format: docs/reference/pack-index.md and pack-index.schema.json.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIABLE = "EVALSI_PLUGIN_INDEX"
 FORMAT = 1
 MAX_BYTES = 8 * 1024 * 1024
 _TOLD_AT_MOST = 10
-# A plain name is one that comes with Evals.si.
+# Names without a publisher are reserved for packs that come with Evals.si.
 _PUBLISHED = r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_-]*$"
 
 
@@ -39,7 +39,7 @@ def _is_none(value: object) -> bool:
 
 
 class _Part(BaseModel):
-    # Keys that are not known here are for newer readers.
+    # Ignore unknown keys, which newer versions may add.
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
@@ -53,7 +53,7 @@ class Signature(_Part):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the public key, in hex: by it a person and evalsi.lock know the key."""
+        """SHA-256 of the public key, in hex; it identifies the key in evalsi.lock and for users."""
         return hashlib.sha256(base64.b64decode(self.public_key)).hexdigest()
 
 
@@ -81,7 +81,7 @@ class Listed(_Part):
     versions: Annotated[list[Release], Field(min_length=1, description="in any order")]
 
     def newest(self) -> Release | None:
-        """The newest version that this kernel can talk to and that was not taken back; None where there is none."""
+        """Return the newest version that this kernel supports and that is not yanked; None if there is none."""
         usable = [one for one in self.versions if one.protocol == PROTOCOL and not one.yanked]
         return max(usable, key=lambda one: _rank(one.version), default=None)
 
@@ -94,7 +94,7 @@ class PackIndex(_Part):
 
 
 def order_of(version: str) -> Version:
-    """What orders versions, as Python's packages are ordered; raises `pack.version` for one that has no order."""
+    """Parse a version, for ordering as in Python packaging; raises `pack.version` if it is invalid."""
     try:
         return Version(version)
     except InvalidVersion:
@@ -106,17 +106,17 @@ def order_of(version: str) -> Version:
 
 
 def _rank(version: str) -> tuple[bool, Version]:
-    """Orders by version, those that are not meant for everyone yet before all others."""
+    """Return the sort key of a version; pre-releases come before all other versions."""
     order = order_of(version)
     return not order.is_prerelease, order
 
 
 def read_index(place: str) -> PackIndex:
-    """The index at a path or an address.
+    """Read the index at a path or an address.
 
     Raises:
-        ConfigError: `config.index`; it is too large, damaged, of a newer format, or lists one name twice.
-        PackError: `pack.source`; it cannot be reached.
+        ConfigError: `config.index`; the index is too large, damaged, of a newer format, or lists a name twice.
+        PackError: `pack.source`; the address cannot be reached.
     """
     if is_url(place):
         with tempfile.TemporaryDirectory(prefix="evalsi-index-") as folder:
@@ -129,7 +129,7 @@ def read_index(place: str) -> PackIndex:
 
 
 def index_place(named: str | None) -> str:
-    """Which index is meant: the one that is named, else the variable's; raises `config.index` where there is none."""
+    """Return the place of the index: `named`, else the variable's value; raises `config.index` if neither is set."""
     place = named or os.environ.get(VARIABLE, "")
     if not place:
         raise ConfigError(
@@ -141,7 +141,7 @@ def index_place(named: str | None) -> str:
 
 
 def find_listed(index: PackIndex, place: str, name: str) -> Listed:
-    """The pack of a name; raises `config.unknown_pack` where the index has none."""
+    """Return the pack with this name; raises `config.unknown_pack` if the index does not list it."""
     listed = next((one for one in index.packs if one.name == name), None)
     if listed is None:
         hint = did_you_mean(name, [one.name for one in index.packs])
@@ -150,11 +150,11 @@ def find_listed(index: PackIndex, place: str, name: str) -> Listed:
 
 
 def find_release(index: PackIndex, place: str, wanted: str) -> tuple[Listed, Release]:
-    """The release that `name` or `name==version` means: the newest that can be used, or the very one.
+    """Return the release for `name==version`, or the newest usable release for `name`.
 
     Raises:
         ConfigError: `config.unknown_pack`; the index has no such pack or version.
-        PackError: `protocol.version`; all that it has are built for another major of the protocol.
+        PackError: `protocol.version`; the release, or every release, is for another major version of the protocol.
     """
     name, _, version = (part.strip() for part in wanted.partition("=="))
     listed = find_listed(index, place, name)
@@ -174,14 +174,14 @@ def find_release(index: PackIndex, place: str, wanted: str) -> tuple[Listed, Rel
 
 
 def address_of(release: Release, place: str) -> str:
-    """Where a release lies: what its `url` means from where the index lies."""
+    """Return the place of a release: its `url`, resolved against the place of the index."""
     if is_url(release.url):
         return release.url
     return urljoin(place, release.url) if is_url(place) else str(Path(place).expanduser().parent / release.url)
 
 
 def matching(index: PackIndex, words: list[str]) -> list[Listed]:
-    """The packs that have every word in their name, their summary or an evaluator's name; all without a word."""
+    """Return the packs whose name, summary or evaluator names contain every word, ignoring case."""
     return [one for one in index.packs if all(word.lower() in _text(one) for word in words)]
 
 
@@ -241,6 +241,6 @@ def _unknown(message: str, hint: str) -> ConfigError:
 
 
 def schema_text() -> str:
-    """The JSON Schema of an index, as docs/reference/pack-index.schema.json has it."""
+    """Return the JSON Schema of an index: the text of docs/reference/pack-index.schema.json."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PackIndex.model_json_schema()}
     return json.dumps(schema, indent=2) + "\n"

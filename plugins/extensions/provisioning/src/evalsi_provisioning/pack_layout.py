@@ -1,7 +1,6 @@
-"""From what a publisher hands out, a folder, a wheel or an archive of a folder, to the folder that a pack is run from.
+"""Convert a pack's folder, wheel or archive into the folder that the pack runs from.
 
-That one holds `plugin.toml`, `uv.lock` where its code is Python, and the code in `src/` (decision 0003). It must not
-know where a pack comes from.
+That folder contains `plugin.toml`, the code in `src/`, and for Python packs `uv.lock` (decision 0003).
 """
 
 from __future__ import annotations
@@ -25,15 +24,16 @@ LOCK = "uv.lock"
 
 
 def lay_out(artifact: Path, folder: Path) -> PackInfo:
-    """Make the folder of a pack, and say what its manifest says; nothing of the pack is run.
+    """Create the folder of a pack and return the pack's manifest, without running any of its code.
 
     Args:
-        artifact: a folder, or an archive.
-        folder: where to; it must not be there yet.
+        artifact: a folder or an archive.
+        folder: the folder to create; must not exist.
 
     Raises:
-        PackError: `pack.archive`, `pack.manifest` with every problem and its place, `pack.name` for a plain name.
-        PackEnvironmentError: its lock is not there, or could not be installed from (`environment.*`).
+        PackError: `pack.archive`; `pack.manifest` with every problem and its location; `pack.name` for a name
+            without a publisher.
+        PackEnvironmentError: `environment.*`; the lock is missing or cannot be installed from.
     """
     wheel_version = ""
     if artifact.is_dir():
@@ -45,7 +45,7 @@ def lay_out(artifact: Path, folder: Path) -> PackInfo:
         wheel_version = _wheel_version(raw)
         _copy(root, folder, artifact.name)
         shutil.rmtree(raw)
-    # Its author knows it by where it came from, and the copy is gone where something is wrong with it.
+    # Errors name the artifact's path, because the copy is deleted after an error.
     tables = read_toml(folder / MANIFEST, manifest_error)
     pack = parse_manifest(tables, artifact / MANIFEST).to_pack(folder)
     _check_name(pack)
@@ -62,7 +62,7 @@ def lay_out(artifact: Path, folder: Path) -> PackInfo:
 
 
 def _root(raw: Path, name: str) -> Path:
-    """The one folder of what was unpacked that holds a manifest, as near to the top as there is one."""
+    """Return the topmost folder that contains a manifest; raises `pack.manifest` if there is none or several."""
     found = sorted(raw.rglob(MANIFEST), key=lambda path: len(path.parts))
     nearest = [path.parent for path in found if len(path.parts) == len(found[0].parts)]
     if not nearest:
@@ -79,7 +79,7 @@ def _root(raw: Path, name: str) -> Path:
 
 
 def _from_wheel(raw: Path, package: Path) -> Path:
-    """A wheel carries manifest and lock in its import package; its code goes to `src/`."""
+    """Rearrange an unpacked wheel: take manifest and lock out of its import package, and move the code to `src/`."""
     root = raw / ".pack"
     (root / "src").mkdir(parents=True)
     for name in (MANIFEST, LOCK, "README.md"):
@@ -124,10 +124,10 @@ def _check_name(pack: PackInfo) -> None:
 
 
 def check_versions(pack: PackInfo, wheel_version: str = "") -> None:
-    """Refuse a pack whose plugin.toml, pyproject.toml and wheel do not have the same version.
+    """Check that plugin.toml, pyproject.toml and the wheel have the same version.
 
     Raises:
-        PackError: `pack.manifest`.
+        PackError: `pack.manifest`; they differ.
     """
     others = {"its wheel": wheel_version, PYPROJECT: project_version(pack.folder) or ""}
     for where, version in others.items():
@@ -140,7 +140,7 @@ def check_versions(pack: PackInfo, wheel_version: str = "") -> None:
 
 
 def _wheel_version(raw: Path) -> str:
-    """Return the version of an unpacked wheel; "" for an archive that is no wheel."""
+    """Return the version of an unpacked wheel; "" for another archive."""
     for info in raw.glob("*.dist-info/METADATA"):
         for line in info.read_text("utf-8", "replace").splitlines():
             if line.lower().startswith("version:"):

@@ -1,6 +1,6 @@
-"""What a pack's `uv.lock` must promise: only wheels with hashes, something to talk with, a `pyproject.toml` that fits.
+"""Read and check a pack's `uv.lock` (uv's format, version 1).
 
-It must not know where environments lie or how they are built. The lock's format is uv's, version 1.
+It must contain only wheels with hashes and something that implements the protocol, and match `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?\
 
 @dataclass(frozen=True, slots=True)
 class PackLock:
-    """A lock that may be installed from.
+    """A checked lock.
 
     Args:
-        project: the name of the locked project.
-        requires_python: the Pythons it was resolved for, such as ">=3.11".
-        uses_host_sdk: it takes the SDK by path, so that the host's own is to be used.
-        requires_dist: what `pyproject.toml` asked for when the lock was made, an entry a requirement, in uv's own form.
+        project: name of the locked project.
+        requires_python: Python versions that it was resolved for, such as ">=3.11".
+        uses_host_sdk: the lock refers to the SDK by path, so the host's SDK is used.
+        requires_dist: requirements of `pyproject.toml` at the time of locking, in uv's form.
     """
 
     project: str
@@ -36,7 +36,7 @@ class PackLock:
 
 
 def read_lock(lock: bytes, pack: str) -> PackLock:
-    """Read a lock and refuse what could not be installed the same everywhere.
+    """Read a lock and check that it can be installed reproducibly.
 
     Raises:
         PackEnvironmentError: `environment.lock_unreadable`, `environment.lock_unhashed`, `environment.lock_local`,
@@ -46,7 +46,7 @@ def read_lock(lock: bytes, pack: str) -> PackLock:
     try:
         return _promised(data, pack)
     except (AttributeError, KeyError, TypeError) as error:
-        # TOML it is, and not of the shape of uv's locks, which is uv's to check.
+        # Valid TOML that does not have the structure of a lock.
         raise _unreadable(pack, f"it is not as uv writes one ({type(error).__name__}: {error})") from error
 
 
@@ -70,12 +70,12 @@ def _promised(data: dict[str, Any], pack: str) -> PackLock:
 
 
 def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
-    """Refuse a lock that was made for other dependencies than the ones that `pyproject.toml` names now.
+    """Check that the lock was made for the current dependencies in `pyproject.toml`.
 
-    Names, extras and version ranges are compared; markers are not, since uv rewrites them.
+    Names, extras and version ranges are compared; markers are not, because uv rewrites them.
 
     Raises:
-        PackEnvironmentError: `environment.lock_stale`.
+        PackEnvironmentError: `environment.lock_stale`; the dependencies differ.
     """
     try:
         project = parse_toml(pyproject.decode()).get("project", {})
@@ -95,7 +95,7 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
         name, terms = asked_by
         locked.setdefault(name, set()).add(terms)
         if not entry.keys() <= {"name", "specifier", "marker", "extras", "index"}:
-            # A path or a URL stands in the lock where pyproject.toml has a range.
+            # The lock has a path or URL in place of the version range in pyproject.toml.
             fixed_elsewhere.add(name)
     for name in sorted(asked.keys() | locked.keys()):
         if name not in locked:
@@ -107,7 +107,7 @@ def check_agreement(lock: PackLock, pyproject: bytes, pack: str) -> None:
 
 
 def _asked_by(entry: dict[str, Any]) -> tuple[str, frozenset[str]] | None:
-    """Name and terms of a requirement as uv writes it; None for one of an extra."""
+    """Return the name and terms of a requirement in uv's form; None if it belongs to an extra."""
     if "extra ==" in entry.get("marker", ""):
         return None
     return _terms(f"{entry['name']}[{','.join(entry.get('extras', ()))}]{entry.get('specifier', '')}")
@@ -129,7 +129,7 @@ def _root(data: dict[str, Any], pack: str) -> dict[str, Any]:
 
 
 def _closure(data: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every package that the project needs to run, on any platform; what only its development needs is left out."""
+    """Yield every runtime dependency of the project on any platform; development dependencies are left out."""
     packages: dict[str, list[dict[str, Any]]] = {}
     for package in data["package"]:
         packages.setdefault(package["name"], []).append(package)
@@ -181,7 +181,7 @@ def _is_local(package: dict[str, Any]) -> bool:
 
 
 def _terms(requirement: str) -> tuple[str, frozenset[str]]:
-    """A requirement's normalised name, and its extras and version clauses as one set."""
+    """Return a requirement's normalized name, and its extras and version clauses as one set."""
     match = _REQUIREMENT.match(requirement)
     if match is None:
         return requirement, frozenset()

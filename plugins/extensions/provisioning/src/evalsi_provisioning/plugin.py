@@ -1,6 +1,6 @@
-"""Owns the hooks by which the command line finds `plugins`, and the kernel what builds, admits and runs packs.
+"""Plugin hooks: the command `plugins`, the environment builder, pack admission, and two pack runtimes.
 
-It must not know an environment. They load apart: none needs another.
+Each hook imports its implementation when called, so that a command only loads what it uses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
-    """The command `plugins`, or None where the name is another's."""
+    """Return the command `plugins`; None for another name."""
     from .command import Plugins
 
     return Plugins(toolkit) if name == "plugins" else None
@@ -33,7 +33,7 @@ def evalsi_command(name: str, toolkit: Toolkit) -> Command | None:
 
 @hookimpl
 def evalsi_environment_builder() -> EnvironmentBuilder:
-    """What builds environments with uv."""
+    """Return the builder of environments, which uses uv."""
     from .build import Builder
 
     return Builder()
@@ -41,9 +41,12 @@ def evalsi_environment_builder() -> EnvironmentBuilder:
 
 @hookimpl
 def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
-    """What holds a third party's pack; one that no project has added or names is its user's own, and runs as it is."""
+    """Return the function that confines the pack's launch.
+
+    A pack that no project has added or names belongs to the user and runs unrestricted.
+    """
     if not is_project_pack(pack.folder) and not os.path.exists(PROJECT_LOCK):
-        # Whoever works on a pack does not wait for pydantic, which reads evalsi.lock.
+        # Avoid the import of pydantic, which takes long and is only needed to read evalsi.lock.
         return _as_it_is
     from .admission import admit
 
@@ -52,7 +55,7 @@ def evalsi_admission(pack: PackInfo) -> Callable[[Launch], Launch]:
 
 @hookimpl
 def evalsi_runtime(pack: PackInfo) -> Launch | None:
-    """A pack that is a program of its own or runs as a service, or None where the runtime is another's."""
+    """Return how to start a pack of the runtime `program` or `service`; None for another runtime."""
     if pack.runtime == SERVICE:
         from .service_runtime import service_launch
 

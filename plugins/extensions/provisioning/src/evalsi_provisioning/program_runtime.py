@@ -1,6 +1,6 @@
-"""The runtime `program`: a pack that is a program of its own, in any language, and speaks the protocol by itself.
+"""The runtime `program`: start a pack that is a program in any language and implements the protocol itself.
 
-Its file is started, or what `options.with` names starts it. It must not know the protocol, nor what the program does.
+The file is executed directly, or with the interpreter that `options.with` names.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from evalsi_kernel.supervision.launch import Command, Launch
 RUNTIME = "program"
 WITH = "with"
 PYTHON = "python"
-"""This host's own Python, which has msgpack; every other name is looked for on the PATH."""
+"""Name for the Python that runs evalsi, which has msgpack; any other name is searched on the PATH."""
 
 
 def program_launch(pack: PackInfo) -> Launch:
-    """How the program starts.
+    """Return how to start the program.
 
     Raises:
-        PackError: `pack.import`, its file is not there or cannot be started; `pack.manifest`, its options do not fit.
+        PackError: `pack.import` if the file is missing or cannot be executed; `pack.manifest` for an unknown option.
     """
     strange = sorted(pack.options.keys() - {WITH})
     if strange:

@@ -28,7 +28,7 @@ WAIT_S = 30.0
 
 
 def run_publish(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins publish`."""
+    """Run `evalsi plugins publish`."""
     archive: Path = options.archive
     if is_url(options.index):
         raise UsageError(
@@ -46,14 +46,14 @@ def run_publish(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 class Published(NamedTuple):
-    """What was written into an index.
+    """The result of publishing a release.
 
     Args:
-        pack: what its manifest says.
-        is_new: the index did not list this release yet.
+        pack: the pack's manifest.
+        is_new: the index did not list this release before.
         is_changed: the index file was written.
-        signer: fingerprint of the release's key; None where it is unsigned.
-        other_signer: fingerprint of another key that signed an earlier version; None where there is none.
+        signer: fingerprint of the key that signed the release; None if it is unsigned.
+        other_signer: fingerprint of a different key that signed another version; None if there is none.
     """
 
     pack: PackInfo
@@ -64,18 +64,18 @@ class Published(NamedTuple):
 
 
 def publish(archive: Path, index: Path, url: str | None, key_file: Path | None = None) -> Published:
-    """Write a release into an index file, which is made where it is not there yet.
+    """Write a release into an index file; create the file if it does not exist.
 
     Args:
-        archive: a wheel or an archive of the pack's folder. Nothing in it is run.
+        archive: a wheel or an archive of the pack's folder; its code is not run.
         index: the index file.
-        url: the address of the archive; by default its path from the index's folder.
-        key_file: a private key to sign the release with; None leaves it as it is, unsigned where it is new.
+        url: address of the archive; by default its path relative to the index's folder.
+        key_file: private key to sign the release with; None adds no signature and keeps an existing one.
 
     Raises:
-        PackError: the archive is no pack that could be added; `pack.version` for a version that the index lists with
-            another file: a release does not change; `pack.signature` for one that another key has signed.
-        ConfigError: `config.index`; the index cannot be read or written. `config.signing_key`; see `read_key`.
+        PackError: the archive is not a valid pack; `pack.version` if the index lists another file for this version;
+            `pack.signature` if another key has signed this release.
+        ConfigError: `config.index` if the index cannot be read or written; `config.signing_key`, see `read_key`.
     """
     if not archive.is_file() or not is_archive(archive.name):
         raise PackError(
@@ -122,7 +122,7 @@ def publish(archive: Path, index: Path, url: str | None, key_file: Path | None =
 
 
 def _add(index: PackIndex, pack: PackInfo, release: Release) -> tuple[Listed, bool]:
-    """Add a release; return its pack, and whether the index did not have the release yet."""
+    """Add a release; return its pack, and whether the release is new to the index."""
     listed = next((one for one in index.packs if one.name == pack.name), None)
     if listed is None:
         listed = Listed(name=pack.name, versions=[release])
@@ -148,7 +148,7 @@ def _add(index: PackIndex, pack: PackInfo, release: Release) -> tuple[Listed, bo
 
 
 def _sign_again(listed: Release, release: Release, pack: PackInfo) -> None:
-    """Add a signature to a release that is listed; raises `pack.signature` where another key has signed it."""
+    """Add a signature to a listed release; raises `pack.signature` if another key has signed it."""
     if release.signature is None:
         return
     if listed.signature is not None and listed.signature.fingerprint != release.signature.fingerprint:
@@ -161,7 +161,7 @@ def _sign_again(listed: Release, release: Release, pack: PackInfo) -> None:
 
 
 def _write(path: Path, index: PackIndex) -> None:
-    """Replace an index file at once, so that a reader never sees half of it."""
+    """Replace an index file atomically."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.write_text(json.dumps(index.model_dump(), indent=2, ensure_ascii=False) + "\n", "utf-8")
     fresh.replace(path)

@@ -1,7 +1,4 @@
-"""`evalsi plugins attach` and `serve`: flags in, a pack that runs elsewhere recorded, or one that is served here.
-
-It must not know how bytes travel.
-"""
+"""`evalsi plugins attach` and `evalsi plugins serve`: add a pack that runs as a service, or run a pack as one."""
 
 from __future__ import annotations
 
@@ -73,7 +70,7 @@ def configure(add_parser: AddParser) -> None:
 
 
 def run_attach(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins attach`."""
+    """Run `evalsi plugins attach`."""
     project = Path.cwd()
     address = read_address(options.address)
     given = {
@@ -98,7 +95,7 @@ def run_attach(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 def run_serve(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins serve`."""
+    """Run `evalsi plugins serve`."""
     address = read_address(options.listen)
     if address.scheme == TLS and options.tls_cert is None:
         raise UsageError("tls:// needs a certificate.", "Name it with --tls-cert, and its key with --tls-key.")
@@ -123,11 +120,11 @@ ACTIONS: dict[str, Callable[[argparse.Namespace, Toolkit], int]] = {"attach": ru
 
 
 def _log(path: Path | None) -> PackLog | None:
-    """Return the log of a service; its file is made at once, so that one that cannot be written is found now."""
+    """Return the log of a service; create its file now, so that an unwritable path is reported at the start."""
     if path is None:
         return None
     try:
-        # Prints of evaluators may show data: for this user's eyes only.
+        # Output of evaluators may contain data, so only this user may read it.
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY, 0o600))
     except OSError as error:
         raise ConfigError(
@@ -137,7 +134,10 @@ def _log(path: Path | None) -> PackLog | None:
 
 
 def _launch(word: str) -> Launch:
-    """What a name or a folder starts; a folder is the user's own, unless it lies among those of a project."""
+    """Return how to start the pack with this name or folder.
+
+    A folder runs unrestricted, unless it belongs to the packs of a project.
+    """
     folder = Path(word)
     if not folder.is_dir():
         return launch_pack(default_catalog().pack(word), _note)
@@ -149,5 +149,5 @@ def _launch(word: str) -> Launch:
 
 
 def _note(line: str) -> None:
-    with suppress(OSError, ValueError):  # Who reads the log may go away, and the sessions go on.
+    with suppress(OSError, ValueError):  # The sessions continue even if stderr is closed.
         print(printable_lines(line), file=sys.stderr, flush=True)

@@ -1,7 +1,6 @@
-"""A pack as a long-running service: who connects, a process of the pack for each who speaks, and an orderly end.
+"""Serve a pack to network clients, with one pack process per session, until a signal ends the service.
 
-Each process is started, limited and walled in as one of a run here; one more is kept ready, so that nobody waits for
-its start. It must not know a frame.
+Processes are started and confined as in a local run. Some are started in advance to save clients the start time.
 """
 
 from __future__ import annotations
@@ -31,20 +30,20 @@ from .service_runtime import keep_alive, reason, tls_context
 
 HANDSHAKE_S = 10.0
 WAITING = 128
-"""So many connections may wait for a process; each is an open file, and more than the system gives would stop all."""
+"""Maximum number of connections that wait for a process, so that the service does not run out of open files."""
 Note = Callable[[str], None]
 
 
 class ServiceOptions(NamedTuple):
-    """How to serve.
+    """Settings of a service.
 
     Args:
-        address: where to listen.
-        tls: `cert` and `key` of this side; `ca` of who signs those of clients, None lets in whoever connects.
-        sessions: at most so many processes at once; a connection beyond waits for one to end.
-        warm: processes that are started before anybody connects.
-        grace_s: how long sessions may go on once the service is told to end.
-        silence_s: how long a connection may say nothing before its first byte, and has then no process yet.
+        address: address to listen on.
+        tls: the server's `cert` and `key`; `ca` verifies client certificates, None accepts any client.
+        sessions: maximum number of concurrent sessions; further connections wait.
+        warm: number of processes to start in advance.
+        grace_s: how long sessions may continue after a signal to end.
+        silence_s: timeout for the first byte of a connection; a process is only assigned after it.
     """
 
     address: Address
@@ -56,12 +55,12 @@ class ServiceOptions(NamedTuple):
 
 
 class Serving:
-    """Serves one pack until it is told to end.
+    """Serves one pack until a signal ends it.
 
     Args:
-        launch: of the pack; its `log` gets what its processes write to stderr, with the number of the session.
-        options: how.
-        note: is told what happens, a line each.
+        launch: how to start the pack; its `log` receives the processes' stderr with the session number.
+        options: settings of the service.
+        note: called with a line for each event.
     """
 
     def __init__(self, launch: Launch, options: ServiceOptions, note: Note) -> None:
@@ -132,7 +131,7 @@ class Serving:
                 keep_alive(writer.get_extra_info("socket"))
             if self._tls is not None:
                 await writer.start_tls(self._tls, ssl_handshake_timeout=HANDSHAKE_S)
-            # A process is for who speaks: not for one who looks whether the port is open, nor for one who hangs.
+            # Assign a process only after the first byte, not to port scans or connections that hang.
             async with asyncio.timeout(self._options.silence_s):
                 first = await reader.read(READ_BYTES)
             if first:
@@ -142,13 +141,13 @@ class Serving:
         except (OSError, PackEnvironmentError) as error:
             self._note(f"a connection was turned away: {reason(error) if isinstance(error, OSError) else error}")
         except asyncio.CancelledError:
-            pass  # The service ends, and asyncio would print a traceback of each connection that ends so.
+            pass  # The service is ending. asyncio would print a traceback for each cancelled connection.
         finally:
             writer.close()
             try:
                 async with asyncio.timeout(LINGER_S):
                     await writer.wait_closed()
-            except OSError:  # A timeout is one too. Whoever does not read has what he has.
+            except OSError:  # Includes TimeoutError: the client does not read what it was sent.
                 writer.transport.abort()
             self._connections.discard(task)
 
@@ -191,7 +190,7 @@ class Serving:
         self._note(f"session {number} is over after {monotonic() - began:.1f} s: the pack {how}{wrote}")
 
     def _take(self) -> Spawned:
-        """A process that is ready, or a new one."""
+        """Return a process that was started in advance, or a new one."""
         while self._ready:
             spawned = self._ready.pop()
             if spawned.process.poll() is None:
@@ -200,7 +199,7 @@ class Serving:
         return spawn(self._launch)
 
     def _discard(self, spawned: Spawned) -> None:
-        """End a process that had no session, and keep what it wrote to stderr."""
+        """Kill a process that had no session, and log its stderr."""
         write, pipe = self._logging("no session"), spawned.process.stderr
         if write is not None and pipe is not None:
             os.set_blocking(pipe.fileno(), False)
@@ -209,12 +208,12 @@ class Serving:
         spawned.kill()
 
     def _logging(self, session: str) -> Callable[[Sequence[str]], None] | None:
-        """Return what appends lines to the log; None where there is no log."""
+        """Return a function that appends lines to the log; None if there is no log."""
         log = self._launch.log
         return None if log is None else partial(log.write, session)
 
     def _warm_up(self) -> None:
-        """Have as many processes ready as there should be."""
+        """Start processes until `warm` of them are ready."""
         while len(self._ready) < self._options.warm and not self._ending:
             self._ready.append(spawn(self._launch))
 
@@ -222,11 +221,11 @@ class Serving:
         try:
             self._warm_up()
         except (OSError, PackEnvironmentError) as error:
-            # The next session says so if it is still true; this one has its process.
+            # This session has its process; if the problem persists, the next one reports it.
             self._note(f"no process can be kept ready: {error}")
 
     async def _finish(self, at_once: asyncio.Event) -> None:
-        """End the sessions once they are over, or it is time; whoever waits for one is turned away."""
+        """Close waiting connections, and wait up to `grace_s` for open sessions before cancelling them."""
         self._ending = True
         late = self._connections - self._sessions
         for task in late:

@@ -1,6 +1,6 @@
-"""Signatures of releases by their publishers: Ed25519 keys, and what a signature covers.
+"""Sign releases and verify signatures with Ed25519 keys.
 
-Imported only where something is signed or verified: loading `cryptography` takes longer than most commands.
+Import this module only to sign or verify: importing `cryptography` takes longer than most commands.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def read_key(path: Path) -> Ed25519PrivateKey:
     """Read a private key.
 
     Raises:
-        ConfigError: `config.signing_key`; it cannot be read, is no Ed25519 key in PEM without a password, or others
-            may read it.
+        ConfigError: `config.signing_key`; the file cannot be read, is accessible to other users, or is not an
+            unencrypted Ed25519 key in PEM.
     """
     try:
-        # A named pipe would wait for its writer without O_NONBLOCK.
+        # Without O_NONBLOCK, opening a named pipe would block.
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
@@ -95,16 +95,16 @@ def sign(key: Ed25519PrivateKey, name: str, version: str, sha256: str) -> Signat
     """Sign a release.
 
     Args:
-        key: of its publisher.
-        name: of the pack, with its publisher.
-        version: of the pack.
+        key: the publisher's private key.
+        name: name of the pack, with its publisher.
+        version: version of the pack.
         sha256: digest of the archive, in hex.
     """
     return _signature(key, _message(name, version, sha256))
 
 
 def verify(signature: Signature, name: str, version: str, sha256: str) -> None:
-    """Check that the holder of a signature's key signed this release; raises `pack.signature` where not so."""
+    """Verify the signature of a release; raises `pack.signature` if it is invalid."""
     try:
         public = _decoded(signature.public_key)
         if _has_small_order(public):
@@ -120,17 +120,17 @@ def verify(signature: Signature, name: str, version: str, sha256: str) -> None:
 
 
 def _has_small_order(public: bytes) -> bool:
-    """Whether a public key is one of the few points for which signatures can be made without a private key.
+    """Whether a public key has small order, so that signatures can be forged without a private key.
 
-    OpenSSL accepts them. Their order divides 8: the y of such a point is 0, 1 or -1, or its double has y = 0, which on
-    the curve -x² + y² = 1 + d·x²y² with d = -121665/121666 is the polynomial below.
+    OpenSSL accepts such keys. The order of these points divides 8: y is 0, 1 or -1, or the doubled point has y = 0. On
+    the curve -x² + y² = 1 + d·x²y² with d = -121665/121666 the latter is the polynomial below.
     """
     y = (int.from_bytes(public, "little") & ((1 << 255) - 1)) % _PRIME
     return y in (0, 1, _PRIME - 1) or (121665 * y**4 - 2 * 121666 * y**2 + 121666) % _PRIME == 0
 
 
 def _message(name: str, version: str, sha256: str) -> bytes:
-    """Return what is signed: no part of it can hold a line end."""
+    """Return the bytes to sign, one line per field; no field can contain a newline."""
     return "\n".join([_CONTEXT, name, version, sha256, ""]).encode()
 
 

@@ -1,6 +1,6 @@
-"""From what uv printed to a sentence with a hint. It must not know how uv was called.
+"""Translate uv's error output into errors with hints.
 
-Every phrase was seen from uv 0.9.18 and 0.13.9; output that has none of them is passed on as it is.
+The patterns match the output of uv 0.9.18 and 0.13.9; other output is passed on unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _fault(pattern: str, code: str, hint: str, retry: Retry = "no") -> _Fault:
     return _Fault(re.compile(pattern), f"environment.{code}", hint, retry)
 
 
-# The first that matches wins: a full disk, too, makes a download fail.
+# The first match wins. The order matters: a full disk, for example, also makes a download fail.
 _FAULTS = (
     _fault(
         r"No space left on device|os error 28\b|Disk quota exceeded",
@@ -77,7 +77,7 @@ _FAULTS = (
 
 
 def uv_fault(pack: str, output: str) -> PackEnvironmentError:
-    """The error for a build of `pack` that uv gave up; `details["output"]` has the tail of what uv printed."""
+    """Return the error for a failed build of `pack`; `details["output"]` has the end of uv's output."""
     tail = quoted(output)
     fault = next((one for one in _FAULTS if one.pattern.search(output)), None)
     error = PackEnvironmentError(
@@ -92,7 +92,7 @@ def uv_fault(pack: str, output: str) -> PackEnvironmentError:
 
 
 def _reason(output: str) -> str:
-    """uv's error and its last cause in one line, without the sentence's own full stop."""
+    """Return uv's error and its last cause in one line, without a final full stop."""
     lines = [line.strip(" ×╰├─▶│") for line in output.splitlines()]
     errors = [line.removeprefix("error:").strip() for line in lines if line.startswith("error:")]
     causes = [
@@ -101,5 +101,5 @@ def _reason(output: str) -> str:
         if re.match(r"(?i)cause|caused by", line)
     ]
     parts = [*errors[:1], *causes[-1:]] or [line for line in lines if line][-1:] or ["uv printed nothing"]
-    # Names of packages and files are a stranger's words.
+    # Package and file names are untrusted text.
     return printable(": ".join(parts))[:REASON_CHARS].rstrip(".")
