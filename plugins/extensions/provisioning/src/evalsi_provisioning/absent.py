@@ -1,7 +1,4 @@
-"""Which packs a project has added and does not hold: evalsi.lock travels with its code, and their files do not.
-
-It must not know how a pack is fetched.
-"""
+"""Find packs that evalsi.lock names but whose files are missing, as after cloning a project's repository."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ from .project_lock import pack_folder, read_project_lock
 
 
 def absent_packs(project: Path) -> dict[str, tuple[str, ...]]:
-    """Full name → evaluators of each pack that the project's evalsi.lock names and whose files are not in its folder.
+    """Return the packs in evalsi.lock whose files are missing: full name → names of the evaluators.
 
     Raises:
-        ConfigError: `config.evalsi_lock`.
+        ConfigError: `config.evalsi_lock`; the lock cannot be read.
     """
     packs = read_project_lock(project).packs
     return {

@@ -1,7 +1,4 @@
-"""`evalsi plugins`: which packs there are, what their environments take, and which to build or remove.
-
-It turns flags into builds and removals, and what is found into text or JSON.
-"""
+"""`evalsi plugins`: list packs and their environments, build, check and remove environments."""
 
 from __future__ import annotations
 
@@ -33,9 +30,9 @@ _SHOWN_DIGITS = 16
 
 
 class Row(NamedTuple):
-    """One pack, as `list` shows it.
+    """One pack in the output of `list`.
 
-    `signed_by` of a pack that this project added is the fingerprint of its publisher's key or "unsigned"; else None.
+    `signed_by` is the fingerprint of the publisher's key or "unsigned"; None for a pack that this project did not add.
     """
 
     pack: str
@@ -50,7 +47,7 @@ _HEADER = ("pack", "version", "evaluators", "environment", "size", "signed by")
 
 
 class Plugins:
-    """The command."""
+    """The command `evalsi plugins`."""
 
     def __init__(self, toolkit: Toolkit) -> None:
         self._toolkit = toolkit
@@ -72,7 +69,7 @@ class Plugins:
         authoring.configure(lambda name, summary: _action(actions, name, summary))
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do it."""
+        """Run the chosen action and return the exit code."""
         if options.action == "list":
             return self._list(options.format)
         if options.action == "sync":
@@ -109,11 +106,11 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def _signers() -> dict[str, str]:
-    """Return the name of each pack that this project added, with the key that signed it or "unsigned"."""
+    """Return the packs that this project added: name → fingerprint of the signing key, or "unsigned"."""
     try:
         packs = read_project_lock(Path.cwd()).packs
     except EvalsiError as error:
-        # A listing is what somebody looks at to find out what is wrong.
+        # Users run `list` to find out what is wrong, so it must not fail itself.
         _note(f"note: {error}")
         return {}
     return {name: entry.signer or "unsigned" for name, entry in packs.items()}
@@ -134,7 +131,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _each(names: Sequence[str], do: Any) -> int:
-    """Do it for these packs, or for all; one that fails stops no other."""
+    """Call `do` for these packs, or for all; continue after a failure, and return the exit code."""
     catalog = default_catalog()
     packs = [catalog.pack(name) for name in names] or list(catalog.packs)
     code = OK

@@ -1,6 +1,6 @@
-"""Which walls this host can put around a pack's process, and the command that puts them up before it becomes the pack.
+"""Confine pack processes: find out what this host can enforce, and build the command that enforces it.
 
-Linux only; elsewhere nothing is enforced, and it is said so. It must not know evalsi.lock.
+Only Linux is supported; elsewhere nothing is enforced, and permissions are shown as declared only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .permissions import HELD_RUNTIMES, Host, Permissions
 
 PROBE_TIMEOUT_S = 20.0
 _CHILD = Path(__file__).with_name("confined_start.py")
-# What a program needs of the system: libraries and how to find them, the time zone, random numbers, how many cores.
+# System paths that programs need: libraries, loader configuration, time zone, random numbers, number of cores.
 _SYSTEM = (
     *(
         "/usr",
@@ -40,7 +40,7 @@ _SYSTEM = (
     *("/etc/ssl/openssl.cnf", "/etc/fonts", "/etc/mime.types", "/proc/self", "/proc/cpuinfo", "/proc/meminfo"),
     *("/proc/stat", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/dev/zero"),
 )
-# What finding a host and trusting its certificate needs.
+# Paths needed to resolve host names and to verify certificates.
 _INTERNET = (
     *("/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services"),
     *("/etc/protocols", "/etc/ssl/certs", "/etc/pki/tls", "/etc/pki/ca-trust", "/etc/ca-certificates"),
@@ -50,7 +50,7 @@ _SYSTEM_WRITE = ("/dev/null",)
 
 @cache
 def this_host() -> Host:
-    """What this host can hold a process to, found by trying it in a process of its own."""
+    """Return what this host can enforce, found by trying it in a child process."""
     if sys.platform != "linux":
         return Host(network=False, files=False, memory=False)
     try:
@@ -69,16 +69,16 @@ def this_host() -> Host:
 
 
 class Walls(NamedTuple):
-    """What is put around a process that runs a stranger's code, as far as this host can.
+    """Restrictions for a process that runs untrusted code; applied as far as this host supports them.
 
     Args:
-        network: refuse every socket; else those that are no Internet socket, such as that of an agent or an engine.
-        files: refuse all files but those named here and the process's own folder.
-        read: paths that may be read, beside what a program needs of the system.
-        write: paths that may be read and written, beside the process's own folder.
-        home: the home folder that the process sees: its own folder (`scratch`), the one that HOME names and no right to
-            it (`named`), or the same and the right to write there (`writable`).
-        memory_bytes: the most address space of each process; 0 sets no limit.
+        network: block all sockets; if False, only sockets other than Internet sockets are blocked.
+        files: block all files except those listed here and the process's working folder.
+        read: paths that may be read, in addition to system paths.
+        write: paths that may be read and written, in addition to the working folder.
+        home: HOME of the process: its working folder (`scratch`), the user's home without access to it (`named`), or
+            with write access (`writable`).
+        memory_bytes: limit on the address space of each process; 0 means no limit.
     """
 
     network: bool = True
@@ -90,10 +90,10 @@ class Walls(NamedTuple):
 
 
 def walled(argv: Sequence[str], walls: Walls) -> list[str]:
-    """The command that puts up walls around its own process and then becomes `argv`.
+    """Return the command that restricts its own process and then executes `argv`.
 
-    Every process that may run a stranger's code is started by it: in a run, as a service, when a pack is added or
-    checked, and while its environment is built.
+    It starts every process that may run untrusted code: in a run, as a service, when a pack is added or checked, and
+    while its environment is built.
     """
     if sys.platform != "linux":
         return list(argv)
@@ -111,13 +111,13 @@ def walled(argv: Sequence[str], walls: Walls) -> list[str]:
 def confined(
     command: Command, pack: PackInfo, granted: Permissions, *, home: Literal["scratch", "writable"] = "scratch"
 ) -> Command:
-    """The command that starts the pack within what it was granted, as far as this host can.
+    """Return the command that starts the pack with its granted permissions, as far as this host can enforce them.
 
-    Network and files of a process that runs a stranger's Python or program are walled off; another runtime has its own
-    sandbox, and its process, which is an extension's, loses its network only.
+    Network and file access are restricted for the runtimes `python` and `program`. Other runtimes have a sandbox of
+    their own and run in a process of an extension, so only the network is blocked.
     """
     if pack.runtime == PYTHON:
-        # -B: no compiled code is left beside the pack's, which would no longer be what was recorded.
+        # -B: compiled files in the pack's folder would change its recorded digest.
         command = command._replace(argv=[command.argv[0], "-B", *command.argv[1:]])
     secrets = {name: os.environ[name] for name in granted.secrets if name in os.environ}
     command = command._replace(variables={**command.variables, **secrets})
@@ -147,13 +147,13 @@ def _readable(pack: PackInfo, granted: Permissions, program: str) -> list[str]:
 
 
 def installed_with(program: Path) -> list[Path]:
-    """What a program was installed with; of a Python's environment what it was made from."""
+    """Return the program and the library folders of its installation (for a virtual environment, of its base)."""
     real = program.resolve()
     prefix = real.parent.parent
     return [program, real, prefix / "lib", prefix / "lib64"]
 
 
 def _sdk() -> list[Path]:
-    """The folders of the host's SDK, and what is linked into them."""
+    """Return the folders of the host's SDK and the targets of the links in them."""
     folders = ensure_runtime()
     return [*folders, *(entry.resolve() for folder in folders for entry in folder.iterdir() if entry.is_symlink())]

@@ -1,7 +1,4 @@
-"""Owns whether an environment is still what was built: each file and link with the size and the time it had then.
-
-It must not know why somebody asks, nor what a pack computes.
-"""
+"""Detect changes to a built environment, by the size and modification time of each file and link."""
 
 from __future__ import annotations
 
@@ -14,15 +11,15 @@ LISTING = ".evalsi-files"
 
 
 def note_files(folder: Path) -> None:
-    """Keep a list of all that lies in a new environment; raises `OSError`."""
+    """Write the listing of a new environment; raises `OSError`."""
     listed = "\0".join(f"{_mark(folder / name)} {name}" for name in _files(folder))
     (folder / LISTING).write_text(listed, encoding="utf-8", errors="surrogateescape")
 
 
 def is_intact(folder: Path) -> bool:
-    """Whether nothing that was listed is missing or was written to since; False without a list.
+    """Whether all listed files are unchanged; False without a listing.
 
-    What has come in addition counts for nothing: packages keep files of their own beside their code.
+    Additional files are ignored, because packages create files next to their code.
     """
     with suppress(OSError, ValueError):
         listed = (folder / LISTING).read_text(encoding="utf-8", errors="surrogateescape").split("\0")
@@ -38,6 +35,6 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _mark(path: Path) -> str:
-    """Size and time of a file, or of a link itself."""
+    """Return size and modification time of a file; a link is not followed."""
     found = path.lstat()
     return f"{found.st_size}/{found.st_mtime_ns}"

@@ -1,6 +1,6 @@
-"""The files of a new pack, as text: an evaluator, its test, samples, manifest, project, page.
+"""Templates of the files of a new pack: evaluator, test, samples, manifest, pyproject.toml and README.
 
-The evaluator is a small and honest one, so that everything about it passes. It must not know where files go.
+The example evaluator is small but correct, so that the new pack passes all checks.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ ends = { type = "string", description = "the characters that end a sentence", mi
 
 
 def python_manifest(name: str, module: str) -> str:
-    """The manifest of a pack that is a Python module."""
+    """Return the manifest of a Python pack."""
     evaluators = "Written from the code by `python -m evalsi.manifest`; do not edit below this line."
     return PLUGIN.substitute(name=name, run=f'module = "{module}"', evaluators=evaluators)
 
 
 def wasm_manifest(name: str, module: str, memory_mb: int) -> str:
-    """The manifest of a pack that is a WebAssembly module, in this file of its folder."""
+    """Return the manifest of a WebAssembly pack; `module` is the module's path in the pack's folder."""
     run = f'runtime = "wasm"\nmodule = "{module}"\nmemory_mb = {memory_mb}'
     return PLUGIN.substitute(name=name, run=run, evaluators="By hand. The module says these names and versions too.")
 

@@ -1,7 +1,4 @@
-"""What a pack asks for beyond computing, what a project granted it, and whether this host can hold it to that.
-
-It must not know how it is held.
-"""
+"""Permissions of packs: requested by the manifest, granted by the project, enforced or only declared on this host."""
 
 from __future__ import annotations
 
@@ -18,20 +15,21 @@ KINDS = ("judge", "network", "files", "secrets", "memory")
 ENFORCED, DECLARED = "enforced", "declared only"
 WASM = "wasm"
 HELD_RUNTIMES = frozenset({PYTHON, "program"})
-"""Those that run a stranger's code as a process, which is walled in."""
+"""Runtimes that run untrusted code in a process, which is confined."""
 _ROLE_OF = {"judge": "primary", "embed": "embed"}
 
 
 class Permissions(NamedTuple):
-    """What a pack may do.
+    """Permissions of a pack.
 
     Args:
         judge: roles of models that it may ask.
-        asks_per_record: evaluator → how many questions to a model it may ask for one record; None for any number.
+        asks_per_record: evaluator → maximum number of model requests per record; None means no limit.
         network: hosts that it may connect to.
-        files: paths that it may read beside its own.
-        secrets: environment variables that it is given.
-        memory_mb: a process that holds more is replaced between records; its address space is limited to four times it.
+        files: paths that it may read, in addition to its own.
+        secrets: environment variables that are passed to it.
+        memory_mb: a process that uses more is replaced between records; its address space is limited to four times
+            this value.
     """
 
     judge: tuple[str, ...] = ()
@@ -42,18 +40,18 @@ class Permissions(NamedTuple):
     memory_mb: int = MEMORY_MB
 
     def to_dict(self) -> dict[str, Any]:
-        """As in evalsi.lock."""
+        """Return the permissions in the form used in evalsi.lock."""
         lists = {kind: list(getattr(self, kind)) for kind in ("judge", "network", "files", "secrets")}
         return {**lists, "asks_per_record": dict(self.asks_per_record), "memory_mb": self.memory_mb}
 
 
 class Host(NamedTuple):
-    """What this host can hold a process to.
+    """Restrictions that this host can enforce.
 
     Args:
-        network: it can have no network.
-        files: it can read and write named places only.
-        memory: its memory can be limited.
+        network: blocking the network.
+        files: restricting file access to certain paths.
+        memory: limiting memory.
     """
 
     network: bool
@@ -62,7 +60,7 @@ class Host(NamedTuple):
 
 
 def permissions_of(pack: PackInfo) -> Permissions:
-    """What a pack's manifest asks for."""
+    """Return the permissions that a pack's manifest requests."""
     table = pack.permissions
     asking = [one for one in pack.evaluators if not _ROLE_OF.keys().isdisjoint(one.asks)]
     derived = sorted({_ROLE_OF[word] for one in asking for word in one.asks if word in _ROLE_OF}, reverse=True)
@@ -79,18 +77,18 @@ def permissions_of(pack: PackInfo) -> Permissions:
 
 
 def widened(granted: Permissions, asked: Permissions) -> list[str]:
-    """A line for each thing that is asked for now and was not granted; none where all was."""
+    """Return a line for each requested permission that was not granted."""
     return [line for _, line in _wider(granted, asked)]
 
 
 def widened_kinds(granted: Permissions, asked: Permissions) -> list[str]:
-    """The kinds of permission that have to be granted, since more is asked for than was granted."""
+    """Return the kinds of permission for which more is requested than was granted."""
     kinds = {kind for kind, _ in _wider(granted, asked)}
     return [kind for kind in KINDS if kind in kinds]
 
 
 def _wider(granted: Permissions, asked: Permissions) -> Iterator[tuple[str, str]]:
-    """Yield the kind and a line for each thing that is asked for now and was not granted."""
+    """Yield the kind and a line for each requested permission that was not granted."""
     for kind in ("judge", "network", "files", "secrets"):
         covers = _COVERS.get(kind, _is_same)
         for one in getattr(asked, kind):
@@ -109,13 +107,13 @@ def _is_same(had: str, asked: str) -> bool:
 
 
 def _covers_host(had: str, asked: str) -> bool:
-    """Whether a host that was granted covers one that is asked for: `host` is every port of it."""
+    """Whether a granted host covers a requested one; a host without a port covers all its ports."""
     had, asked = had.lower(), asked.lower()
     return had == asked or (":" not in had and asked.rpartition(":")[0] == had)
 
 
 def _covers_path(had: str, asked: str) -> bool:
-    """Whether a path that was granted covers one that is asked for: a folder is all that lies below it."""
+    """Whether a granted path covers a requested one; a folder covers everything below it."""
     if ".." in PurePosixPath(asked).parts or ".." in PurePosixPath(had).parts:
         return had == asked
     return PurePosixPath(asked).is_relative_to(PurePosixPath(had))
@@ -125,8 +123,8 @@ _COVERS: Mapping[str, Callable[[str, str], bool]] = MappingProxyType({"network":
 
 
 def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tuple[str, str, str]]:
-    """Kind, what is asked, and whether this host holds the pack to it; every kind, also those not asked for."""
-    # A module in Wasm has no file and no network but what its host gives it; of other runtimes nothing is known here.
+    """Yield for every kind of permission: kind, what is requested, and whether this host enforces it."""
+    # WebAssembly has no access to files and network. Nothing is known about the sandboxes of other runtimes.
     has_files_wall = host.files if pack.runtime in HELD_RUNTIMES else pack.runtime == WASM
     has_network_wall = host.network if pack.runtime in HELD_RUNTIMES else pack.runtime == WASM
     files = ENFORCED if has_files_wall else DECLARED
@@ -136,9 +134,9 @@ def shown(permissions: Permissions, pack: PackInfo, host: Host) -> Iterator[tupl
     yield "judge", f"{roles} (questions a record: {asks})" if roles else "none", ENFORCED
     yield "network", _listed(permissions.network), network
     yield "files", _listed(permissions.files), files
-    # Without a wall around files a process may read the variables of another one under /proc.
+    # Without restricted file access, a process can read the variables of other processes in /proc.
     yield "secrets", _listed(permissions.secrets), files
-    # A service is held by whoever serves it, of which nothing is known here.
+    # The limits of a service are set where it runs and are unknown here.
     has_memory_wall = host.memory and pack.runtime != SERVICE
     wall = f"{ENFORCED} at {permissions.memory_mb * HARD_LIMIT_FACTOR:,} MB of addresses"
     yield "memory", f"{permissions.memory_mb:,} MB a process", wall if has_memory_wall else DECLARED

@@ -1,7 +1,4 @@
-"""`service.toml`: how an attached pack is reached, beside the manifest that was written when it was attached.
-
-It must not know how a connection is made.
-"""
+"""Read and write `service.toml`, the address and TLS settings of an attached pack, next to its manifest."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ _PROJECTS = Path(PROJECT_PACKS).parts[0]
 
 
 class Tls(NamedTuple):
-    """How both sides know each other.
+    """TLS settings of one side of a connection.
 
     Args:
-        ca: certificates, in PEM, one of which has signed the service's; None takes those that this system trusts.
-        cert: what this side shows, in PEM; None where the service asks for none.
-        key: of `cert`.
-        server_name: for which the service's certificate is made out; "" means the host of the address.
+        ca: PEM file of the certificates to trust; None means the system's.
+        cert: PEM file of this side's certificate; None to send none.
+        key: PEM file of the private key of `cert`.
+        server_name: name expected in the service's certificate; "" means the host of the address.
     """
 
     ca: Path | None = None
@@ -39,14 +36,14 @@ class Tls(NamedTuple):
 
 
 class Service(NamedTuple):
-    """A pack that runs somewhere."""
+    """Address and TLS settings of a service."""
 
     address: Address
     tls: Tls = Tls()
 
 
 def write_service(folder: Path, address: Address, options: Mapping[str, str]) -> None:
-    """Write the file; certificates that are trusted lie beside it as `ca.pem`."""
+    """Write `service.toml` into `folder`; it refers to a `ca.pem` in the same folder, if there is one."""
     table = {"address": str(address)} | {key: options[key] for key in ("cert", "key", "server_name") if key in options}
     if (folder / CA_FILE).is_file():
         table["ca"] = CA_FILE
@@ -54,13 +51,13 @@ def write_service(folder: Path, address: Address, options: Mapping[str, str]) ->
 
 
 def read_service(pack: PackInfo) -> Service:
-    """How a pack of the runtime `service` is reached; paths of `cert` and `key` hold from the project's folder.
+    """Read the `service.toml` of a pack; `cert` and `key` are relative to the project's folder.
 
     Raises:
-        PackError: `pack.manifest`; the file cannot be read, or says what is no service.
+        PackError: `pack.manifest`; the file cannot be read or is invalid.
     """
     path = pack.folder / FILE
-    # While it is being added it lies a folder deeper.
+    # While a pack is being added, its folder is one level deeper.
     base = next((place.parent for place in pack.folder.parents if place.name == _PROJECTS), pack.folder)
     try:
         table = tomllib.loads(path.read_text("utf-8"))

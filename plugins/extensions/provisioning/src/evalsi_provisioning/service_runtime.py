@@ -1,7 +1,4 @@
-"""The runtime `service`: a pack that runs already, on a Unix socket or a port, and is connected to.
-
-It must not know the protocol, nor how such a pack was attached.
-"""
+"""The runtime `service`: connect to a pack that is already running, over a Unix socket, TCP or TLS."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ from .service_file import FILE, Service, Tls, read_service
 
 CONNECT_S = 20.0
 IDLE_S, BETWEEN_S, TRIES = 30, 10, 3
-"""After so long without a byte the system asks whether the other machine is there, so often, before it gives up."""
+"""TCP keepalive: seconds without data before the first probe, seconds between probes, and number of probes."""
 
 
 class ServiceTransport(StreamTransport):
-    """A connection to a service; whatever ends it is told."""
+    """A connection to a service, with an error message for how it ended."""
 
     ending = "closed the connection before its first word, as one does that asks for a certificate (--cert) or is full"
 
@@ -47,11 +44,11 @@ class ServiceTransport(StreamTransport):
 
 
 def service_launch(pack: PackInfo) -> Launch:
-    """How a pack is reached that was attached, or whose address is in EVALSI_REATTACH.
+    """Return how to connect to a pack that was attached or whose address is in EVALSI_REATTACH.
 
     Raises:
-        PackError: `pack.manifest`; its service.toml does not fit.
-        UsageError: the variable's address is none.
+        PackError: `pack.manifest`; its service.toml is invalid.
+        UsageError: the address in the variable is invalid.
     """
     if pack.module != FILE:
         service = Service(read_address(pack.module))
@@ -60,11 +57,11 @@ def service_launch(pack: PackInfo) -> Launch:
 
 
 def connecting(service: Service, name: str) -> Callable[[], Awaitable[ServiceTransport]]:
-    """What connects to a service.
+    """Return a function that connects to a service.
 
     Args:
-        service: to which.
-        name: of the pack, for error sentences.
+        service: the service.
+        name: name of the pack, for error messages.
     """
 
     async def connect() -> ServiceTransport:
@@ -101,7 +98,7 @@ async def _open(service: Service) -> tuple[asyncio.StreamReader, asyncio.StreamW
 
 
 def keep_alive(connection: socket.socket) -> None:
-    """Have the system find out that the other machine is gone, and send small frames at once."""
+    """Enable TCP keepalive, to detect a lost peer, and TCP_NODELAY, to send small frames without delay."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", IDLE_S), ("TCP_KEEPINTVL", BETWEEN_S), ("TCP_KEEPCNT", TRIES)):
@@ -110,14 +107,14 @@ def keep_alive(connection: socket.socket) -> None:
 
 
 def tls_context(tls: Tls, purpose: ssl.Purpose) -> ssl.SSLContext:
-    """What one side of a TLS connection shows and trusts.
+    """Return the TLS context for one side of a connection.
 
     Args:
-        tls: of this side.
-        purpose: whom it checks: `SERVER_AUTH` of one that connects, `CLIENT_AUTH` of one that listens.
+        tls: settings of this side.
+        purpose: `SERVER_AUTH` for the side that connects, `CLIENT_AUTH` for the side that listens.
 
     Raises:
-        PackEnvironmentError: `environment.certificate`; a file cannot be read, or the key is another certificate's.
+        PackEnvironmentError: `environment.certificate`; a file cannot be read, or the key does not match.
     """
     try:
         context = ssl.create_default_context(purpose, cafile=tls.ca)
@@ -144,6 +141,6 @@ def _unreached(address: Address, name: str, why: str) -> PackEnvironmentError:
 
 
 def reason(error: OSError) -> str:
-    """Why a connection failed, as the end of a sentence."""
+    """Return why a connection failed, as the end of a sentence."""
     named = getattr(error, "reason", None)
     return str(named).lower().replace("_", " ") if named else error.strerror or str(error) or type(error).__name__

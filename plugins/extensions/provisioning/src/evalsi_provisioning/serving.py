@@ -76,7 +76,7 @@ class Serving:
         self._tls: ssl.SSLContext | None = None
 
     async def run(self) -> None:
-        """Listen; returns after SIGINT or SIGTERM, once all sessions are over, and after a second one at once.
+        """Listen and serve until SIGINT or SIGTERM and the end of all sessions; a second signal ends them at once.
 
         Raises:
             PackEnvironmentError: it cannot listen there, or the pack's program cannot be started.
@@ -225,7 +225,7 @@ class Serving:
             self._note(f"no process can be kept ready: {error}")
 
     async def _finish(self, at_once: asyncio.Event) -> None:
-        """Close waiting connections, and wait up to `grace_s` for open sessions before cancelling them."""
+        """Cancel waiting connections; wait for sessions until `grace_s` or a second signal, then cancel them too."""
         self._ending = True
         late = self._connections - self._sessions
         for task in late:
