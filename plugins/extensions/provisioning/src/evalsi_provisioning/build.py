@@ -1,7 +1,6 @@
-"""Building a pack's environment with uv: locked, checked, stamped last and renamed into place.
+"""Build a pack's environment with uv: install from the lock, check, write the stamp last, rename into place.
 
-It must not know what a pack computes. Imported only when something has to be built or checked. The place of an
-environment, its key and the stamp that says that it is whole are the kernel's (`environment_plan`).
+The kernel's `environment_plan` defines the location of an environment, its key and its stamp.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ UV_TIMEOUT_S = 1800.0
 HEALTH_TIMEOUT_S = 60.0
 COMPILER = Path(__file__).with_name("compile_installed.py")
 
-# uv takes a locked file from the address in the lock, whatever these say; with one of them set its pip is used instead.
+# `uv sync` ignores these variables and downloads from the addresses in the lock; with one set, `uv pip` is used.
 INDEX_VARIABLES = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX")
-# Of the user's settings of uv those that say where files come from; one like UV_NO_VERIFY_HASHES must not get through.
+# Only settings about where files come from are passed to uv; others, such as UV_NO_VERIFY_HASHES, are unsafe.
 PASSED_TO_UV = (
     *INDEX_VARIABLES,
     *("UV_OFFLINE", "UV_CACHE_DIR", "UV_NO_CACHE", "UV_CONFIG_FILE", "UV_NO_CONFIG", "UV_LINK_MODE", "UV_CONCURRENT_"),
@@ -60,21 +59,21 @@ NEEDED_BY_UV = frozenset(
         *PASSED_THROUGH,
         *("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT", "NETRC", *_PROXIES, *map(str.lower, _PROXIES)),
-        # A keyring, which has the password of an index, is asked over the user's session bus.
+        # Needed to read the password of an index from a keyring over the user's session bus.
         *("USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
     }
 )
-# Which hold from the user's folder, where uv is not run.
+# Relative paths in these refer to the user's current folder, but uv runs in another one.
 _PATHS = ("HOME", "UV_CACHE_DIR", "UV_CONFIG_FILE")
 
 
 class Builder:
-    """The kernel's seam to what follows."""
+    """The kernel's interface to this extension (`EnvironmentBuilder`)."""
 
     def build(
         self, plan: EnvironmentPlan, *, unwanted: Stamp | None, on_progress: Callable[[str], None], offline: bool
     ) -> Stamp:
-        """Build the plan's environment, or check that one which is whole fits the pack; as `EnvironmentBuilder`."""
+        """Build the plan's environment, or check that the existing one fits the pack; see `EnvironmentBuilder`."""
         stamp = read_stamp(plan)
         is_suspect = stamp == unwanted
         if is_suspect and stamp is not None and is_intact(plan.folder):
@@ -86,28 +85,28 @@ class Builder:
         return stamp
 
     def about(self) -> str:
-        """Where uv is."""
+        """Return the location of uv, as part of a sentence."""
         return f"built by {find_uv()}"
 
     def walls(self) -> dict[str, bool]:
-        """What an added pack is kept from here."""
+        """Return which restrictions of added packs this host can enforce."""
         return this_host()._asdict()
 
     def absent(self) -> dict[str, tuple[str, ...]]:
-        """Which packs evalsi.lock names that are not there."""
+        """Return the packs that evalsi.lock names but whose files are missing."""
         return absent_packs(Path.cwd())
 
 
 def build_environment(
     plan: EnvironmentPlan, *, unwanted: Stamp | None, on_progress: Callable[[str], None], offline: bool
 ) -> Stamp:
-    """Build the plan's environment, or take the one that another process has built in the meantime.
+    """Build the plan's environment, or use the one that another process has built in the meantime.
 
     Args:
         plan: what to build and where.
-        unwanted: the stamp of a build that does not start: it alone is not taken, and is replaced.
-        on_progress: gets a line at the start and the end.
-        offline: take packages from uv's own cache only.
+        unwanted: stamp of a broken build, which is replaced; None accepts any existing build.
+        on_progress: called with a line at the start and at the end.
+        offline: use only packages in uv's cache.
 
     Raises:
         PackEnvironmentError: codes `environment.*`.
@@ -140,15 +139,15 @@ def build_environment(
 
 
 def confirm_agreement(plan: EnvironmentPlan) -> None:
-    """Check a `pyproject.toml` that changed since the environment was built, and note that it still fits the lock.
+    """Check that a changed `pyproject.toml` still matches the lock, and remember the result.
 
     Raises:
-        PackEnvironmentError: `environment.lock_stale`.
+        PackEnvironmentError: `environment.lock_stale`; it does not match.
     """
     if plan.pyproject is None or plan.agreement is None:
         return
     check_agreement(read_lock(plan.lock, plan.pack), plan.pyproject, plan.pack)
-    # In a cache that is read-only the note cannot be kept, and the check is made each time.
+    # In a read-only cache the result cannot be stored, so the check is repeated each time.
     with suppress(OSError):
         (plan.folder / plan.agreement).touch()
 
@@ -157,7 +156,7 @@ _FAR_UP = re.compile(rb'\b((?:editable|directory|path|virtual) = ")(?:\.\./)+')
 
 
 class _Build:
-    """One build, under the lock of its key."""
+    """One build; the caller holds the lock of its key."""
 
     def __init__(self, plan: EnvironmentPlan, lock: PackLock, uv: str, descriptor: int, offline: bool) -> None:
         self._plan = plan
@@ -194,19 +193,19 @@ class _Build:
         return stamp
 
     def _sweep(self) -> None:
-        """Remove what this build, or one that was killed, left; under the lock nobody else can be using it."""
+        """Remove temporary folders of this build and of killed ones; the lock ensures that they are not in use."""
         for left in self._scratch.parent.glob(f".tmp-{self._plan.key}-*"):
             shutil.rmtree(left, ignore_errors=True)
 
     def _write_project(self) -> None:
-        """A project of the lock's name and nothing more: no setting of the pack's own can bend the installation."""
+        """Write a minimal project with the lock's name, so that the pack's own uv settings have no effect."""
         self._project.mkdir()
-        # A path to the SDK is not looked at, but uv refuses one that goes up further than there are folders here.
+        # The path to the SDK is not used, but uv rejects one with more `../` than there are parent folders.
         (self._project / "uv.lock").write_bytes(_FAR_UP.sub(rb"\1../", self._plan.lock))
         (self._project / "pyproject.toml").write_text(
             f'[project]\nname = {json.dumps(self._lock.project)}\nversion = "0"\n'
             f"requires-python = {json.dumps(self._lock.requires_python)}\n\n"
-            # Its own workspace: uv would search the folders above for one.
+            # Without a workspace of its own, uv would search the parent folders for one.
             "[tool.uv]\npackage = false\n\n[tool.uv.workspace]\nmembers = []\n",
             encoding="utf-8",
         )
@@ -215,12 +214,12 @@ class _Build:
         python, env = base_python(), str(self._env)
         locked = ["--frozen", "--no-dev", "--project", str(self._project), "--python", python]
         sync = ["sync", *locked, "--no-install-project", "--no-install-local", "--no-build", *self._offline]
-        # Relocatable, because it is renamed after it was built.
+        # Relocatable, because the folder is renamed after the build.
         self._run("venv", "--relocatable", "--no-project", "--python", python, env)
         if not any(os.environ.get(name) for name in INDEX_VARIABLES):
             self._run(*sync)
             return
-        # Says whether this Python and platform fit, which export does not.
+        # The dry run checks Python version and platform, which `uv export` does not.
         self._run(*sync, "--dry-run")
         requirements = str(self._scratch / "requirements.txt")
         self._run("export", *locked, "--no-emit-project", "--no-emit-local", "-q", "-o", requirements)
@@ -234,14 +233,14 @@ class _Build:
             raise uv_fault(self._plan.pack, output)
 
     def _compile(self) -> None:
-        """Compile what was installed, by a Python that does not look into it: uv's own way starts the environment's.
+        """Compile the installed files with a Python outside of the environment, in a sandbox.
 
-        That one runs what wheels put into .pth files, and a stranger's wheels are run within walls only.
+        uv would compile them with the environment's own Python, which runs code in .pth files of untrusted wheels.
         """
         installed = self._env / "lib"
         own = self._own_folder("compile")
         read = [COMPILER, installed, *installed_with(Path(base_python())), *self._linked_from()]
-        # Its code says whether all of it was Python, which is no fault of the pack.
+        # Ignore the exit code: files that do not compile are not an error of the pack.
         run_contained(
             walled([base_python(), "-I", "-S", str(COMPILER), str(installed)], Walls(read=read, write=[installed])),
             cwd=own,
@@ -249,10 +248,10 @@ class _Build:
         )
 
     def _check_health(self) -> None:
-        """Start the environment's Python within walls: it runs what wheels put into .pth files.
+        """Start the environment's Python in a sandbox, because it runs code in .pth files of untrusted wheels.
 
         Raises:
-            PackEnvironmentError: `environment.broken`.
+            PackEnvironmentError: `environment.broken`; it fails or does not end in time.
         """
         python = self._env / "bin" / "python"
         read = [self._env, *installed_with(python), *self._linked_from()]
@@ -275,14 +274,14 @@ class _Build:
         return folder
 
     def _linked_from(self) -> list[Path]:
-        """uv's cache, where the environment is made of links into it."""
+        """Return uv's cache folder if the environment consists of links into it, else nothing."""
         if os.environ.get("UV_LINK_MODE") != "symlink":
             return []
         code, output = self._call([self._uv, "cache", "dir"], {}, UV_TIMEOUT_S)
         return [Path(output.strip()).resolve()] if code == 0 and output.strip() else []
 
     def _call(self, command: Sequence[str], variables: dict[str, str], timeout_s: float) -> tuple[int, str]:
-        """Run uv to its end; its exit code, and what it printed to either stream."""
+        """Run uv and return its exit code and its combined output."""
         try:
             done = subprocess.run(
                 command,
@@ -295,7 +294,7 @@ class _Build:
                 errors="replace",
                 timeout=timeout_s,
                 check=False,
-                # When this process is killed the child runs on: it holds the lock until it ends, too.
+                # The child inherits the lock, so that it is held even if this process is killed first.
                 pass_fds=[self._descriptor],
             )
         except subprocess.TimeoutExpired as error:
@@ -327,14 +326,14 @@ class _Build:
 
 
 def child_variables(host: Mapping[str, str]) -> dict[str, str]:
-    """The variables of uv: what it needs of the host's. No model's key is among them."""
+    """Return the environment variables for uv: only those that it needs, without API keys."""
     kept = {name: value for name, value in host.items() if name in NEEDED_BY_UV or name.startswith(PASSED_TO_UV)}
     kept |= {name: os.path.abspath(kept[name]) for name in _PATHS if kept.get(name)}
     return kept | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "UV_NO_WRAP": "1", "NO_COLOR": "1"}
 
 
 def find_uv() -> str:
-    """The path of the uv program; raises `PackEnvironmentError` when the `uv` package is not beside evalsi."""
+    """Return the path of the uv program; raises `PackEnvironmentError` if the `uv` package is not installed."""
     try:
         import uv
 
@@ -348,7 +347,7 @@ def find_uv() -> str:
 
 
 def cache_fault(plan: EnvironmentPlan, error: OSError) -> PackEnvironmentError:
-    """Say in a sentence why files cannot be made in the cache."""
+    """Return the error for files that cannot be written to the cache."""
     place = error.filename or plan.folder.parent
     why = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,7 +1,4 @@
-"""The folders of environments in the cache: whose they are, how large, and which no installed pack wants.
-
-It must not know how one is built.
-"""
+"""Find, measure and remove the folders of environments in the cache."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ BUSY_S = 0.1
 
 
 class OnDisk(NamedTuple):
-    """One folder.
+    """One folder of an environment.
 
     Args:
-        folder: where it is.
-        pack: whose it was built for; "" where it was never finished.
-        size_bytes: what it takes on the disk, files that it shares with uv's cache counted in full.
+        folder: path of the folder.
+        pack: name of the pack it was built for; "" if the build was not finished.
+        size_bytes: size on disk; files shared with uv's cache are counted in full.
     """
 
     folder: Path
@@ -37,7 +34,7 @@ class OnDisk(NamedTuple):
 
 
 def folder_of(pack: PackInfo) -> Path | None:
-    """Where a pack's environment lies once it is built; None for a pack without a lock."""
+    """Return the folder of a pack's environment, built or not; None for a pack without a lock."""
     try:
         return plan_environment(pack.folder, pack.name).folder
     except PackEnvironmentError:
@@ -45,7 +42,7 @@ def folder_of(pack: PackInfo) -> Path | None:
 
 
 def unwanted(packs: Iterable[PackInfo]) -> list[OnDisk]:
-    """What lies among the environments and belongs to none of these packs: old ones, and remains of builds."""
+    """Return the environments that belong to none of these packs: outdated ones and unfinished builds."""
     envs = cache_dir() / "envs"
     wanted = {folder_of(pack) for pack in packs}
     folders = [path for path in sorted(envs.iterdir()) if path.is_dir()] if envs.is_dir() else []
@@ -53,12 +50,12 @@ def unwanted(packs: Iterable[PackInfo]) -> list[OnDisk]:
 
 
 def remove(environment: OnDisk) -> bool:
-    """Take a folder away; False where a process that builds there holds it."""
+    """Remove an environment; return False if another process is building it."""
     key = environment.folder.name.removeprefix(UNFINISHED).partition("-")[0]
     lock = environment.folder.with_name(f"{key}.lock")
     try:
         with exclusive_lock(lock, timeout_s=BUSY_S):
-            # Renamed first, so that nobody ever finds half of it under its name.
+            # Rename first, so that no process finds a half-deleted environment.
             gone = environment.folder.with_name(f"{UNFINISHED}{key}-removed-{os.getpid()}")
             environment.folder.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
@@ -68,7 +65,7 @@ def remove(environment: OnDisk) -> bool:
 
 
 def size_bytes(folder: Path) -> int:
-    """What the files of a folder take on the disk."""
+    """Return the size on disk of the files in a folder."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:

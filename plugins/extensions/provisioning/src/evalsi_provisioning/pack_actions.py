@@ -1,7 +1,4 @@
-"""`evalsi plugins add`, `update`, `remove` and `search`: flags in, what was done or found out.
-
-It asks the user what a pack may do. It must not know how a pack is fetched or laid out.
-"""
+"""`evalsi plugins add`, `update`, `remove`, `search` and `show`: parse flags, ask for grants, print results."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ AddParser = Callable[[str, str], argparse.ArgumentParser]
 
 
 class Change(NamedTuple):
-    """What the user said beside what to add."""
+    """The user's choices for adding or updating packs."""
 
     place: str | None
     grant: tuple[str, ...] | None
@@ -79,19 +76,19 @@ def configure(add_parser: AddParser) -> None:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say how careful to be with a pack."""
+    """Add the flags `--grant` and `--no-start`."""
     parser.add_argument("--grant", metavar="KINDS", help=f"grant without asking: all, or of {', '.join(KINDS)}")
     parser.add_argument("--no-start", action="store_true", help="do not build and start it to see what it says")
 
 
 def add_one(source: Source, options: argparse.Namespace) -> int:
-    """Add what lies at one source, under the flags of `add_rules`."""
+    """Add the pack of a source, with the flags of `add_rules`, and return the exit code."""
     print(_add(source, Path.cwd(), Change(None, kinds(options.grant), Rules(start=not options.no_start))))
     return OK
 
 
 def run_add(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins add`."""
+    """Run `evalsi plugins add`."""
     project = Path.cwd()
     rules = Rules(may_record=not options.locked, start=not options.no_start, key=options.key or "")
     change = Change(options.index, kinds(options.grant), rules)
@@ -103,7 +100,7 @@ def run_add(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 def run_update(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins update`."""
+    """Run `evalsi plugins update`."""
     project = Path.cwd()
     packs = read_project_lock(project).packs
     rules = Rules(
@@ -124,7 +121,7 @@ def run_update(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 def run_remove(options: argparse.Namespace, _: Toolkit) -> int:
-    """`evalsi plugins remove`."""
+    """Run `evalsi plugins remove`."""
 
     def take_away(name: str) -> str:
         remove(name, Path.cwd())
@@ -134,7 +131,7 @@ def run_remove(options: argparse.Namespace, _: Toolkit) -> int:
 
 
 def run_search(options: argparse.Namespace, toolkit: Toolkit) -> int:
-    """`evalsi plugins search`."""
+    """Run `evalsi plugins search`."""
     place = index_place(options.index)
     found = matching(read_index(place), options.words)
     if options.format == "json":
@@ -150,7 +147,7 @@ def run_search(options: argparse.Namespace, toolkit: Toolkit) -> int:
 
 
 def run_show(options: argparse.Namespace, toolkit: Toolkit) -> int:
-    """`evalsi plugins show`."""
+    """Run `evalsi plugins show`."""
     place = index_place(options.index)
     listed = find_listed(read_index(place), place, options.pack)
     if options.format == "json":
@@ -192,9 +189,10 @@ def _add(source: Source, project: Path, change: Change) -> str:
 
 
 def shared_names(pack: PackInfo, catalog: Catalog) -> list[str]:
-    """Return a sentence for each evaluator of a pack whose plain name another pack has as well.
+    """Return a sentence for each evaluator of the pack whose plain name is also in another pack.
 
-    Adapters are left out: their evaluators share names with others, and a plain name never means one of them then.
+    An adapter is not compared with other packs: where names are shared, a plain name never refers to an adapter's
+    evaluator.
     """
     own = {one.name for one in pack.evaluators}
     sentences = []
@@ -209,7 +207,7 @@ def shared_names(pack: PackInfo, catalog: Catalog) -> list[str]:
 
 
 def _restore(project: Path, change: Change) -> int:
-    """Have every pack of evalsi.lock in its place, as it says."""
+    """Restore every pack of evalsi.lock exactly as recorded, and return the exit code."""
     return _each(read_project_lock(project).packs.items(), lambda one: _restored(one[0], one[1], project, change))
 
 
@@ -229,7 +227,7 @@ def _restored(name: str, entry: Entry, project: Path, change: Change) -> str:
 
 
 def _settle(proposal: Proposal, *, change: Change, place: str) -> None:
-    """Show what a pack may do, and have it granted: by the flag, by the project's earlier word, or by a person."""
+    """Show the pack's permissions and make sure that they are granted: by evalsi.lock, `--grant` or the user."""
     pack = proposal.pack
     for line in _lines(proposal, place or proposal.entry.source, change):
         print(printable_lines(line))
@@ -264,7 +262,7 @@ def _lines(proposal: Proposal, place: str, change: Change) -> list[str]:
 
 
 def kinds(text: str | None) -> tuple[str, ...] | None:
-    """The kinds that `--grant` names; None where it is not given."""
+    """Return the kinds of permission in `--grant`; None if the flag is not given."""
     if text is None:
         return None
     words = [word.strip() for word in text.split(",") if word.strip()]
@@ -275,7 +273,10 @@ def kinds(text: str | None) -> tuple[str, ...] | None:
 
 
 def _each(items: Any, do: Callable[[Any], str]) -> int:
-    """Do it for each; one that fails stops no other, a single one is told as any error."""
+    """Call `do` for each item and return the exit code.
+
+    With several items, continue after a failure. The error of a single item is raised.
+    """
     todo: Sequence[Any] = list(items)
     if len(todo) == 1:
         print(do(todo[0]))
@@ -293,7 +294,7 @@ def _each(items: Any, do: Callable[[Any], str]) -> int:
 
 
 def _fingerprint(text: str) -> str:
-    """Read the fingerprint of a key."""
+    """Parse the fingerprint of a key from the command line."""
     if not re.fullmatch("[0-9a-f]{64}", text.lower()):
         raise argparse.ArgumentTypeError(f"{text!r} is no fingerprint of a key, which has 64 hex digits")
     return text.lower()

@@ -1,7 +1,6 @@
-"""`evalsi plugins check`: the conformance kit over a folder, in the environment of its lock.
+"""`evalsi plugins check`: run the conformance kit on a pack's folder, in the environment of its lock.
 
-It finds how a process of the pack is started, here and for the release to compare with; the kit does the rest. A pack
-that is not one of Evals.si's own gets the walls of an added pack.
+Packs that do not come with Evals.si are confined like added packs.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from .permissions import Permissions, permissions_of
 
 OK, ERROR = 0, 1
 WITHHELD = ("network", "files", "secrets")
-"""What reaches beyond the pack, and is given in a check only to a pack that was granted it."""
+"""Kinds of permission that a pack only gets in a check if `--grant` names them."""
 
 
 def run_check(options: argparse.Namespace, _: Toolkit) -> int:
-    """Check the pack; 0 where it conforms."""
+    """Check the pack, print the report, and return the exit code: 0 if the pack conforms."""
     folder: Path = options.folder.resolve()
     builtin = folder.parent in bundled_packs()
     report = _broken(folder, builtin) or _checked(folder, options, builtin)
@@ -62,7 +61,7 @@ def _checked(folder: Path, options: argparse.Namespace, builtin: bool) -> Report
 
 
 def _log_file(path: Path | None) -> Path | None:
-    """Empty the file for the pack's stderr, so that it has this check only."""
+    """Empty the log file, so that it contains the output of this check only."""
     if path is not None:
         try:
             path.write_bytes(b"")
@@ -74,20 +73,20 @@ def _log_file(path: Path | None) -> Path | None:
 
 
 def _unpacked(release: Path, folder: Path) -> Path:
-    """A wheel has a layout of its own; any other archive holds the pack's folder."""
+    """Unpack a release and return the pack's folder; wheels have a different layout from other archives."""
     if is_archive(release.name) and release.suffix.lower() != ".whl":
         return lay_out(release, folder / "pack").folder
     return lay_out_wheel(release, folder)
 
 
 def _broken(folder: Path, builtin: bool) -> Report | None:
-    """The report on a manifest with which nothing can be started; None where it is whole."""
+    """Return the report on an invalid manifest, with which nothing can be started; None if it is valid."""
     manifest, problems = read_manifest(folder, builtin=builtin)
     found = {problem.at: (problem.what, problem.hint) for problem in problems}
     try:
         load_manifest(folder / MANIFEST)
     except PackError as error:
-        # The kernel's own reader is the stricter one; what both see is said once.
+        # The kernel's reader finds more problems; report those that both find once.
         for problem in error.details.get("problems", ()):
             found.setdefault(problem["at"], (problem["what"], problem.get("hint", "")))
     if not found:
@@ -109,19 +108,19 @@ def _program(pack: PackInfo, options: argparse.Namespace, builtin: bool) -> Prog
     if builtin:
         argv = list(command.argv)
         if pack.runtime == PYTHON:
-            # Python tells a source from its compiled form by whole seconds and size: what is edited and checked again
-            # at once must not be what the check before compiled.
+            # -B: Python detects outdated compiled code by size and whole seconds, so an edit right after a check could
+            # be missed.
             argv.insert(1, "-B")
         return Program(tuple(argv), dict(command.variables))
     granted = _granted(pack, kinds(options.grant) or ())
     held = confined(command, pack, granted, home="writable")
-    # Within the kit's own walls there is no network: sockets of the Internet are let through to be counted there.
+    # The kit has its own sandbox without network; allow Internet sockets here, so that it can count their use.
     counted = confined(command, pack, granted._replace(network=("any",)), home="writable")
     return Program(tuple(held.argv), dict(held.variables), tuple(counted.argv))
 
 
 def _granted(pack: PackInfo, names: Sequence[str]) -> Permissions:
-    """What the pack asks for, without the kinds that were not granted; says which these are."""
+    """Return the requested permissions without the kinds that were not granted, and print a note on each of those."""
     asked = permissions_of(pack)
     withheld = [kind for kind in WITHHELD if getattr(asked, kind) and kind not in names]
     for kind in withheld:

@@ -1,7 +1,4 @@
-"""One session of a served pack: bytes passed on both ways between a connection and a process, until either is over.
-
-It must not know a frame, nor where the process came from.
-"""
+"""Relay bytes between a client's connection and a pack process until either ends."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from evalsi_kernel.supervision.pack_process import PackProcess
 from evalsi_kernel.supervision.transports import READ_BYTES
 
 LINGER_S = 5.0
-"""How long a client may take to read what it was sent last."""
+"""How long a client may take to read the last bytes."""
 
 
 async def pass_on(
@@ -22,13 +19,13 @@ async def pass_on(
     writer: asyncio.StreamWriter,
     greeting_s: float,
 ) -> str:
-    """Pass bytes on until the client or the process is gone, and end the process.
+    """Relay bytes until the client disconnects or the process ends, then end the process.
 
     Args:
-        process: of the pack.
-        first: what the client has said already.
-        reader, writer: the connection; it is left open.
-        greeting_s: within which the process must answer something: half a greeting holds no process for ever.
+        process: process of the pack.
+        first: bytes that the client has already sent.
+        reader, writer: the connection; it is not closed.
+        greeting_s: timeout for the process's first byte, so that an incomplete greeting does not occupy it forever.
 
     Returns:
         How the process ended, as the end of a sentence about it.
@@ -41,7 +38,7 @@ async def pass_on(
         await asyncio.wait((there, back, watch), return_when=asyncio.FIRST_COMPLETED)
         process.transport.close_writing()
         how = await process.end_of_life()
-        # What it said last is on its way to a client that closed its own half only.
+        # A client that has only closed its sending side still receives the last bytes.
         await asyncio.wait((back,), timeout=LINGER_S)
         return f"was not greeted within {greeting_s:g} s, and {how}" if watch.done() else how
     finally:
@@ -52,7 +49,7 @@ async def pass_on(
 
 async def _to_pack(first: bytes, reader: asyncio.StreamReader, process: PackProcess) -> None:
     data = first
-    with suppress(OSError):  # Either side may be gone, which is how a session ends.
+    with suppress(OSError):  # A closed connection or process is the normal end of a session.
         while data:
             process.transport.write(data)
             await process.transport.drain()
@@ -68,9 +65,9 @@ async def _from_pack(process: PackProcess, writer: asyncio.StreamWriter, spoke: 
 
 
 async def _silent(spoke: asyncio.Event, greeting_s: float) -> None:
-    """Return only if nothing is said in time; after the first word it is the kernel's to watch the pack."""
+    """Return if the pack sends nothing within `greeting_s`; otherwise never, as the kernel then watches the pack."""
     try:
-        # Up to Python 3.11 `wait_for` forgets that it was cancelled where what it waits for has just come.
+        # Up to Python 3.11, `wait_for` loses a cancellation that arrives together with the result.
         async with asyncio.timeout(greeting_s):
             await spoke.wait()
     except TimeoutError:
