@@ -1,6 +1,6 @@
-"""Adds a pack to a project, changes it, and takes it away: fetched, looked at, granted, started once, and recorded.
+"""Add packs to a project, update and remove them.
 
-Nothing is changed before all of that has gone well. It must not know how a user is asked or told.
+A pack is fetched, checked, granted permissions and started once; the project is only changed if all of it succeeds.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _COMPARED = ("version", "scope", "needs", "asks")
 
 
 class Proposal(NamedTuple):
-    """A pack as it would be added.
+    """A pack that is about to be added or updated.
 
     Args:
-        pack: what its manifest says.
-        entry: what evalsi.lock would say of it.
-        before: what evalsi.lock says now; None where it does not name the pack.
-        differences: a line for each thing that is other than before.
-        wider: a line for each permission that it asks for and does not have.
+        pack: the pack's manifest.
+        entry: the new entry in evalsi.lock.
+        before: the current entry; None if there is none.
+        differences: a line for each difference from the current entry.
+        wider: a line for each requested permission that is not granted yet.
     """
 
     pack: PackInfo
@@ -53,14 +53,14 @@ class Proposal(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How careful to be.
+    """What an addition may change, and how it is checked.
 
     Args:
-        may_record: evalsi.lock may name a pack that it did not (not so under `--locked`).
-        may_change: it may say something else of one that it names.
-        may_downgrade: a version may be older than the one before.
-        start: build the environment and compare what the process says with the manifest.
-        key: fingerprint of the key that must have signed the release; "" takes the one of evalsi.lock, if any.
+        may_record: allow new entries in evalsi.lock (False under `--locked`).
+        may_change: allow changes to existing entries.
+        may_downgrade: allow a version older than the current one.
+        start: build the environment, start the pack and compare its description with the manifest.
+        key: fingerprint of the key that must have signed the release; "" uses the key in evalsi.lock, if any.
     """
 
     may_record: bool = True
@@ -71,17 +71,17 @@ class Rules(NamedTuple):
 
 
 Settle = Callable[[Proposal], None]
-"""Is shown what would be added, and raises `PackError` where that is not granted."""
+"""Callback that reviews a proposal; raises `PackError` if its permissions are not granted."""
 
 
 def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress: Callable[[str], None]) -> Proposal:
-    """Add what lies at a source.
+    """Add the pack of a source to a project, or update it.
 
     Raises:
         PackError: `pack.source`, `.archive`, `.manifest`, `.name`, `.not_added` and `.changed` under these rules,
             `.downgrade`, `.version`, `.permissions`, `.signature`, `.store`.
-        PackEnvironmentError: its environment cannot be built.
-        ConfigError: `config.evalsi_lock`.
+        PackEnvironmentError: the environment cannot be built.
+        ConfigError: `config.evalsi_lock`; the lock cannot be read.
     """
     with _staging(project) as staging:
         artifact = obtain(source, project, staging)
@@ -93,14 +93,14 @@ def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress
                 code="pack.manifest",
             )
         if pack.runtime == SERVICE and source.origin != SERVICE:
-            # Whoever adds files is not asked whether his records may go to a machine that a file names.
+            # Adding files does not ask for consent to send records to the machine that the manifest names.
             raise PackError(
                 f"The pack {pack.name} runs elsewhere as a service, and files do not say where records may go.",
                 "Ask its publisher for the address, and attach it: evalsi plugins attach ADDRESS",
                 code="pack.source",
             )
         if source.signature is not None:
-            from .signatures import verify  # Slow to load, and most releases are unsigned.
+            from .signatures import verify  # Slow to import, and most releases are unsigned.
 
             verify(source.signature, pack.name, pack.version, artifact.sha256)
         proposal = _proposal(pack, source, artifact, read_project_lock(project).packs.get(pack.name))
@@ -124,10 +124,10 @@ def add(source: Source, project: Path, rules: Rules, settle: Settle, on_progress
 
 
 def remove(name: str, project: Path) -> None:
-    """Take a pack away, and what evalsi.lock says of it.
+    """Remove a pack's folder and its entry in evalsi.lock.
 
     Raises:
-        ConfigError: `config.unknown_pack`; evalsi.lock does not name it.
+        ConfigError: `config.unknown_pack`; evalsi.lock does not name the pack.
     """
     with changing(project) as lock:
         if lock.packs.pop(name, None) is None:
@@ -139,17 +139,17 @@ def remove(name: str, project: Path) -> None:
 
 
 def not_recorded(name: str, packs: Mapping[str, Entry], project: Path) -> ConfigError:
-    """The error for a name that evalsi.lock does not have."""
+    """Return the error for a name that is not in evalsi.lock."""
     hint = did_you_mean(name, list(packs)) or (f"It has {', '.join(packs)}." if packs else "It has none.")
     return ConfigError(f"{project / NAME} has no pack {name}.", hint, code="config.unknown_pack")
 
 
 def check_process(pack: PackInfo, granted: Permissions, on_progress: Callable[[str], None]) -> None:
-    """Start a pack within what it was granted, and refuse one whose process says other than its manifest.
+    """Start a pack with its granted permissions and check that its description matches its manifest.
 
     Raises:
-        PackError: `pack.manifest`, or it cannot start.
-        PackEnvironmentError: its environment cannot be built.
+        PackError: `pack.manifest` if they differ; another code if the pack does not start.
+        PackEnvironmentError: the environment cannot be built.
     """
     said = {
         str(table["name"]): table for table in describe(holding(pack, granted)(launch_unrestricted(pack, on_progress)))
@@ -203,19 +203,22 @@ def _proposal(pack: PackInfo, source: Source, artifact: Artifact, before: Entry 
 
 
 def _signer(source: Source, artifact: Artifact, before: Entry | None) -> str | None:
-    """Return the fingerprint of the key that signed an artifact; the same bytes stay signed wherever they lie."""
+    """Return the fingerprint of the key that signed an artifact; None if it is unsigned.
+
+    An artifact with the recorded digest keeps its recorded signer, whatever its source.
+    """
     if source.signature is not None:
         return source.signature.fingerprint
     return before.signer if before is not None and before.artifact_sha256 == artifact.sha256 else None
 
 
 def signed_by(signer: str | None) -> str:
-    """Return who signed a release, for a person."""
+    """Return "signed by FINGERPRINT" or "unsigned"."""
     return "unsigned" if signer is None else f"signed by {signer}"
 
 
 def _check_signer(proposal: Proposal, key: str) -> None:
-    """Refuse a release that is not signed by the key that the user names, or else by the one of evalsi.lock."""
+    """Check that a release is signed by `key`, or if it is "" by the key in evalsi.lock; raises `pack.signature`."""
     pack, signer, before = proposal.pack, proposal.entry.signer, proposal.before
     pinned = key or (before and before.signer)
     if not pinned or pinned == signer:
@@ -246,7 +249,7 @@ def _check(proposal: Proposal, rules: Rules, project: Path) -> None:
                 "Add it without --locked, and keep evalsi.lock with the project.",
                 code="pack.not_added",
             )
-        # Versions without an order are refused at first sight, not at the first update.
+        # Reject an invalid version now rather than at the first update.
         order_of(pack.version)
         return
     if order_of(pack.version) < order_of(before.version) and not rules.may_downgrade:
@@ -276,14 +279,14 @@ def _check(proposal: Proposal, rules: Rules, project: Path) -> None:
 
 
 def needs_grant(proposal: Proposal) -> list[str]:
-    """The kinds of permission that have to be granted before this goes on; none where it has all that it asks for."""
+    """Return the kinds of permission that the pack requests and that are not granted yet."""
     had = Permissions() if proposal.before is None else proposal.before.permissions()
     return widened_kinds(had, permissions_of(proposal.pack))
 
 
 @contextmanager
 def _staging(project: Path) -> Iterator[Path]:
-    """A folder beside the packs, which the catalog does not look into; gone at the end."""
+    """Create a temporary folder next to the packs, which the catalog ignores; it is removed at the end."""
     staging = project / PROJECT_PACKS / f".adding-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         staging.mkdir(parents=True)
@@ -299,7 +302,7 @@ def _staging(project: Path) -> Iterator[Path]:
 
 
 def _swap(fresh: Path, folder: Path, staging: Path) -> None:
-    """Put a pack in its place; what was there goes with the staging folder, or back where it was."""
+    """Move a pack to `folder`; the old contents move to the staging folder, or back if the move fails."""
     old = staging / "old"
     if folder.exists():
         folder.rename(old)

@@ -1,7 +1,4 @@
-"""Where a pack that runs as a service is: a Unix socket, a port of this machine, or a port anywhere under TLS.
-
-It must not know who listens there.
-"""
+"""Addresses of services: a Unix socket, TCP on the loopback interface, or TLS on any host."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ UNIX, TCP, TLS = "unix", "tcp", "tls"
 SCHEMES = (UNIX, TCP, TLS)
 FORMS = "unix:///PATH, tcp://127.0.0.1:PORT or tls://HOST:PORT"
 MAX_SOCKET_PATH = 107
-"""Bytes that the kernel of Linux takes; macOS takes three fewer."""
+"""Maximum length in bytes on Linux; on macOS it is 104 bytes."""
 
 
 class Address(NamedTuple):
@@ -25,9 +22,9 @@ class Address(NamedTuple):
 
     Args:
         scheme: "unix", "tcp" or "tls".
-        path: of a Unix socket, absolute.
-        host: a name or an IP address, without brackets.
-        port: 1 to 65,535; 0 lets whoever listens there choose.
+        path: absolute path of a Unix socket.
+        host: host name or IP address, without brackets.
+        port: 1 to 65,535; 0 lets the system choose a port to listen on.
     """
 
     scheme: str
@@ -41,15 +38,15 @@ class Address(NamedTuple):
 
 
 def is_address(text: str) -> bool:
-    """Whether it is meant as the address of a service."""
+    """Whether the text has the scheme of a service address; the rest may be invalid."""
     return text.partition("://")[0] in SCHEMES and "://" in text
 
 
 def read_address(text: str) -> Address:
-    """Read an address.
+    """Parse the address of a service.
 
     Raises:
-        UsageError: it is none, or one without TLS that leaves this machine.
+        UsageError: the address is invalid, or refers to another machine without TLS.
     """
     if text.startswith("unix:///"):
         path = text.removeprefix("unix://")
@@ -86,7 +83,7 @@ def _none(text: str) -> UsageError:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, whatever a name server says."""
+    """Whether a host is a loopback address or `localhost`; other names are not resolved."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

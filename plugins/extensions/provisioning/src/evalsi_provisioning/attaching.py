@@ -1,7 +1,4 @@
-"""A pack that runs as a service, as a folder like any other pack's: its manifest, and where it runs.
-
-It asks the service what it holds, and writes that down. It must not know how a pack is recorded or granted anything.
-"""
+"""Write the folder of a pack that runs as a service: a manifest from the service's description, and its address."""
 
 from __future__ import annotations
 
@@ -35,14 +32,14 @@ def write_attached(place: str, options: Mapping[str, str], project: Path, folder
 
     Args:
         place: the address.
-        options: of `ca`, `cert`, `key`, `server_name` and `manifest` what was given; paths hold from the project.
-        project: its folder.
-        folder: where to; it is there and empty.
+        options: any of `ca`, `cert`, `key`, `server_name` and `manifest`; paths are relative to the project's folder.
+        project: the project's folder.
+        folder: the folder to write to; must exist and be empty.
 
     Raises:
-        PackError: `pack.source`, a file that was named is not there; `pack.manifest`, the manifest that was given
-            cannot be read; or the service refuses.
-        PackEnvironmentError: `environment.socket`, nobody answers; `environment.certificate`.
+        PackError: `pack.source` if a given file is missing; `pack.manifest` if the given manifest cannot be read;
+            another code if the service answers with an error.
+        PackEnvironmentError: `environment.socket` if the service cannot be reached; `environment.certificate`.
     """
     address = read_address(place)
     named = {key: project / options[key] for key in FILES if key in options}
@@ -69,11 +66,11 @@ def write_attached(place: str, options: Mapping[str, str], project: Path, folder
 
 
 def _asked(launch: Launch, place: str) -> dict[str, Any]:
-    """The manifest that a service's own words make."""
+    """Return a manifest made from the service's answer to `describe`."""
     try:
         said = run_in_loop(lambda: _describe(launch))
     except PackError as error:
-        # It is no pack that this machine could look at, nor one whose author is near.
+        # Replace the hint, which is meant for packs that run on this machine.
         hint = "See the log of the service, and whether it speaks the protocol of packs."
         raise PackError(error.message, hint, code=error.code) from error
     pack = said.get("pack")
@@ -85,7 +82,7 @@ def _asked(launch: Launch, place: str) -> dict[str, Any]:
         "version": version,
         "summary": f"Runs as a service at {place}.",
         "protocol": 1,
-        # One connection with many records in flight; a manifest of its publisher may say otherwise.
+        # One connection with many concurrent records; the publisher's manifest may override this.
         "run": {"workers": "wide"},
         "evaluators": [
             {key: _without_nulls(table[key]) for key in _OF_AN_EVALUATOR if table.get(key) is not None}
@@ -96,7 +93,7 @@ def _asked(launch: Launch, place: str) -> dict[str, Any]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """A value as TOML can hold it, which leaves out what is nothing: a default of null is none."""
+    """Return the value without map entries that are None, which TOML cannot represent."""
     if isinstance(value, dict):
         return {key: _without_nulls(one) for key, one in value.items() if one is not None}
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
@@ -118,6 +115,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _kept(run: object) -> dict[str, Any]:
-    """Of how a pack runs, what holds wherever it does."""
+    """Return the `run` settings that also apply to a pack that runs elsewhere."""
     kept = ("workers", "record_timeout_s", "memory_mb")
     return {key: run[key] for key in kept if key in run} if isinstance(run, dict) else {}

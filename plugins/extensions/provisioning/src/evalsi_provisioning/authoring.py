@@ -1,6 +1,6 @@
-"""The actions of `evalsi plugins` for those who write packs: `new`, `check`, `keygen` and `publish`.
+"""The actions of `evalsi plugins` for pack authors: `new`, `check`, `keygen` and `publish`.
 
-A table of what each adds and does; the kit is loaded only when it is asked for.
+The implementation of an action is imported only when it runs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Runs a short command that may execute a stranger's code: few variables, bounded output, a bounded end.
+"""Run a short command that may execute untrusted code, with few variables, limited output and a timeout.
 
-The walls are in the command itself, see `confinement`.
+The sandbox is part of the command, see `confinement`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Ended(NamedTuple):
     """How a command ended.
 
     Args:
-        code: its exit code; None where it was ended because its time was over.
-        output: the last of what it wrote to either stream, at most `OUTPUT_BYTES`.
+        code: exit code; None after a timeout.
+        output: the end of the combined output, at most `OUTPUT_BYTES`.
     """
 
     code: int | None
@@ -39,16 +39,16 @@ class Ended(NamedTuple):
 def run_contained(
     argv: Sequence[str], *, cwd: Path, timeout_s: float, variables: Mapping[str, str] | None = None
 ) -> Ended:
-    """Run a command with the variables that every pack gets and no others.
+    """Run a command with only the environment variables that every pack gets, then kill its descendants.
 
     Args:
-        argv: the command, with its walls.
-        cwd: its folder.
-        timeout_s: its whole group is ended after this time.
-        variables: more variables.
+        argv: the command, including its sandbox.
+        cwd: working folder, also used for temporary files.
+        timeout_s: the process group is killed after this time.
+        variables: additional variables.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the command cannot be started.
     """
     passed = {name: os.environ[name] for name in PASSED_THROUGH if name in os.environ}
     descendants = Descendants()
@@ -84,20 +84,20 @@ def _run(
 
 
 def quoted(output: str) -> str:
-    """The last lines of what a stranger's program wrote, each without control characters and at most 200 long."""
+    """Return the last lines of untrusted output, without control characters and shortened to `QUOTED_CHARS` each."""
     lines = [printable(line) for line in output.strip().splitlines()[-QUOTED_LINES:]]
     return "\n".join(line if len(line) <= QUOTED_CHARS else f"{line[:QUOTED_CHARS]}…" for line in lines)
 
 
 def _tail(process: subprocess.Popen[bytes], until_s: float) -> bytes:
-    """Read until the process ends, whoever else holds its pipe open, or it is time; keep the end of it."""
+    """Return the end of the output, read until the process ends (even if others hold the pipe open) or the deadline."""
     assert process.stdout is not None
     tail = b""
     os.set_blocking(process.stdout.fileno(), False)
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while time.monotonic() < until_s:
-            # Looked at before the read: what it wrote before its end is there to be read then.
+            # Check before reading, so that everything written before the end is still read.
             has_ended = process.poll() is not None
             if selector.get_map():
                 selector.select(0 if has_ended else _LOOK_S)

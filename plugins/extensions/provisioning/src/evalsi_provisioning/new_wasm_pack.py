@@ -1,7 +1,6 @@
-"""The files of a new pack that is a WebAssembly module: those of a language's kit, with a manifest and a page.
+"""The files of a new WebAssembly pack: those of a language's kit, with a manifest and a README.
 
-The kits lie in `kits/` as they are written, so that their languages' own tools can be run over them. It must not know
-where files go, nor run a compiler.
+The kits are ordinary source files in `kits/`, so that the tools of their languages work on them.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ _ZIG_BY_UV: Final = "[uv](https://docs.astral.sh/uv/), which brings the compiler
 
 
 class Kit(NamedTuple):
-    """What a pack in one language is made of.
+    """Description of the kit of one language.
 
     Args:
-        language: its name for a person.
-        needs: what has to be there to build it, for the page.
-        tool: the program that builds it.
-        commands: what is typed in the pack's folder, and what it does; the first builds the module.
-        files: each path in the kit, and what it is.
-        memory_mb: what a process of it may hold.
+        language: name of the language, for display.
+        needs: build requirements, for the README.
+        tool: the program that builds the pack.
+        commands: commands to run in the pack's folder, each with an explanation; the first builds the module.
+        files: path in the kit → description.
+        memory_mb: memory limit of a process of the pack.
     """
 
     language: str
@@ -122,11 +121,11 @@ KITS: Final = MappingProxyType(
 
 
 def texts_of(name: str, language: str) -> dict[str, str]:
-    """The files of a new pack: path → text.
+    """Return the files of a new pack: path → text.
 
     Args:
-        name: of the pack, with its publisher.
-        language: one of `KITS`.
+        name: name of the pack, with its publisher.
+        language: a key of `KITS`.
     """
     kit = KITS[language]
     short = name.partition("/")[2]
@@ -149,7 +148,7 @@ def texts_of(name: str, language: str) -> dict[str, str]:
 
 
 def next_steps(language: str, folder: Path) -> list[str]:
-    """What to do with the pack that was written, a line each; a tool that is not there is told."""
+    """Return the next steps for the author, one per line, starting with the build tool if it is not installed."""
     kit = KITS[language]
     missing = [] if shutil.which(kit.tool) else [f"to build it you need {kit.needs}"]
     return [*missing, f"next: cd {folder} && {kit.commands[0][0]}", "then: evalsi plugins check ."]

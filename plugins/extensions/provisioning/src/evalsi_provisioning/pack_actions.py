@@ -191,7 +191,7 @@ def _add(source: Source, project: Path, change: Change) -> str:
 def shared_names(pack: PackInfo, catalog: Catalog) -> list[str]:
     """Return a sentence for each evaluator of the pack whose plain name is also in another pack.
 
-    An adapter is not compared with other packs: where names are shared, a plain name never refers to an adapter's
+    Adapters are only compared with adapters: a plain name shared with another pack never refers to an adapter's
     evaluator.
     """
     own = {one.name for one in pack.evaluators}

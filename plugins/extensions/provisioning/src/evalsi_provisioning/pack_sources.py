@@ -1,7 +1,4 @@
-"""What a user names as a pack, a folder, an archive, an address, a service or a name of an index, had on this machine.
-
-It must not know what is in it.
-"""
+"""Resolve what a user names as a pack (folder, archive, address, service or name in an index) and fetch it."""
 
 from __future__ import annotations
 
@@ -28,16 +25,16 @@ _PATH_STARTS = (".", "/", "~")
 
 
 class Source(NamedTuple):
-    """Where an artifact lies.
+    """Location of an artifact.
 
     Args:
-        origin: how it was named: "index", "path", "url" or "service".
-        place: an address, or a path from the project's folder where it can be one.
-        sha256: what an index says of it; "" where nobody says.
-        name: of the pack, as an index has it; "" elsewhere.
-        options: how a service is reached, as `attaching` has it.
-        shown: how its user knows it, where that is not its place.
-        signature: of its publisher, as an index has it.
+        origin: kind of location: "index", "path", "url" or "service".
+        place: an address, or a path, relative to the project's folder if possible.
+        sha256: digest in the index; "" if unknown.
+        name: name of the pack in the index; "" for other origins.
+        options: options for reaching a service, see `attaching`.
+        shown: text to show to the user, if different from `place`.
+        signature: the publisher's signature in the index.
     """
 
     origin: str
@@ -50,23 +47,23 @@ class Source(NamedTuple):
 
 
 class Artifact(NamedTuple):
-    """A file or folder on this machine, and its digest."""
+    """A local file or folder and its digest."""
 
     path: Path
     sha256: str
 
 
 def source_of(word: str, project: Path, index: str | None) -> Source:
-    """Tell what a word names.
+    """Resolve the user's word for a pack to a source.
 
     Args:
-        word: as the user wrote it; a path holds from the current folder.
+        word: the user's input; a path is relative to the current folder.
         project: the project's folder.
-        index: the place of the index; None takes the variable's.
+        index: place of the index; None uses the environment variable.
 
     Raises:
-        UsageError: it is none of these.
-        ConfigError, PackError: the index cannot be read, or has no such pack.
+        UsageError: the word is not a valid source.
+        ConfigError, PackError: the index cannot be read or does not list the pack.
     """
     if is_address(word):
         return Source(ORIGIN, str(read_address(word)))
@@ -98,15 +95,15 @@ def source_of(word: str, project: Path, index: str | None) -> Source:
 
 
 def obtain(source: Source, project: Path, folder: Path) -> Artifact:
-    """Have the artifact on this machine.
+    """Return the artifact of a source, downloading it if necessary.
 
     Args:
-        source: where it lies.
-        project: what its path holds from.
-        folder: where a download goes.
+        source: the location.
+        project: folder to which a relative path refers.
+        folder: folder for downloads.
 
     Raises:
-        PackError: `pack.source`; it is not there, is no archive, or is not what the index says it is.
+        PackError: `pack.source`; the artifact is missing, is not an archive, or does not match the index's digest.
         PackEnvironmentError: a service cannot be reached.
     """
     if source.origin == ORIGIN:

@@ -1,7 +1,6 @@
-"""`evalsi.lock`: which packs a project has added, of which bytes, and what it granted each of them.
+"""Read and write `evalsi.lock`: the packs of a project, their digests and their granted permissions.
 
-One file of JSON in the project's folder, meant to be kept with the project's code. It must not know how a pack is
-fetched, laid out or run.
+It is a JSON file in the project's folder, to be committed with the project's code.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class _Part(BaseModel):
 
 
 class Granted(_Part):
-    """What the project granted a pack; the fields are those of `Permissions`."""
+    """Permissions that the project granted to a pack; the fields are those of `Permissions`."""
 
     judge: list[str]
     asks_per_record: dict[str, int | None]
@@ -49,17 +48,17 @@ class Entry(_Part):
     """One pack of a project.
 
     Args:
-        version: of the pack.
-        origin: how it was named when it was added: an `index`, a `path`, a `url` or a `service`.
-        source: where its artifact lies, or where it runs: an address, or a path from the project's folder.
-        artifact_sha256: digest of the archive; of a folder that of its files.
-        manifest_sha256: digest of its plugin.toml.
-        lock_sha256: digest of its uv.lock; None for a pack that needs no environment.
-        files_sha256: digest of all the files that it is run from.
+        version: version of the pack.
+        origin: kind of source: `index`, `path`, `url` or `service`.
+        source: location of the artifact or service: an address, or a path relative to the project's folder.
+        artifact_sha256: digest of the archive, or of the files of a folder.
+        manifest_sha256: digest of plugin.toml.
+        lock_sha256: digest of uv.lock; None for a pack without an environment.
+        files_sha256: digest of all files that the pack runs from.
         evaluators: name → version.
-        granted: what it may do.
-        options: how a service is reached: files and names that were given beside its address.
-        signer: fingerprint of the key that signed the release; None for one that is unsigned.
+        granted: granted permissions.
+        options: options for reaching a service, such as certificate files.
+        signer: fingerprint of the key that signed the release; None if it is unsigned.
     """
 
     version: Annotated[str, Field(pattern=f"^{VERSION}$")]
@@ -75,7 +74,7 @@ class Entry(_Part):
     signer: _Sha256 | None = Field(default=None, exclude_if=lambda signer: signer is None)
 
     def permissions(self) -> Permissions:
-        """What was granted."""
+        """Return the granted permissions."""
         one = self.granted
         return Permissions(
             tuple(one.judge),
@@ -91,8 +90,8 @@ class ProjectLock(_Part):
     """The whole file.
 
     Args:
-        lock: the format of the file.
-        packs: full name → what was added under it.
+        lock: version of the file format.
+        packs: full name → entry.
     """
 
     lock: int
@@ -100,20 +99,20 @@ class ProjectLock(_Part):
 
 
 def project_of(folder: Path) -> Path:
-    """The folder of the project whose pack lies in a folder."""
+    """Return the folder of the project that contains the folder of an added pack."""
     return folder.parents[2]
 
 
 def pack_folder(project: Path, name: str) -> Path:
-    """Where a pack of a project lies; no two names share a folder, since no name has a plus."""
+    """Return the folder of a pack in a project; it is unique because names contain no plus sign."""
     return project / PROJECT_PACKS / name.replace("/", "+")
 
 
 def read_project_lock(project: Path) -> ProjectLock:
-    """What the project's folder says; nothing where it has no evalsi.lock.
+    """Read the evalsi.lock of a project; without the file, return an empty lock.
 
     Raises:
-        ConfigError: `config.evalsi_lock`; it cannot be read, is damaged, lacks a digest, or is of a newer version.
+        ConfigError: `config.evalsi_lock`; the file cannot be read, is damaged, lacks a digest or has a newer format.
     """
     path = project / NAME
     try:
@@ -141,11 +140,11 @@ def read_project_lock(project: Path) -> ProjectLock:
 
 @contextmanager
 def changing(project: Path) -> Iterator[ProjectLock]:
-    """What the project's folder says, to be changed by one process at a time; written when the block ends well.
+    """Lock the project and yield its evalsi.lock for changes; they are written if the block ends without an error.
 
     Raises:
-        ConfigError: as `read_project_lock`, or `config.evalsi_lock` where another process does not come to an end.
-        OutputError: it cannot be written.
+        ConfigError: as in `read_project_lock`, or `config.evalsi_lock` if another process holds the lock for too long.
+        OutputError: evalsi.lock cannot be written.
         PackError: `pack.store`; the folder of packs cannot be written.
     """
     packs = project / PROJECT_PACKS
