@@ -1,6 +1,6 @@
 """Our params as what DeepEval's classes take: enums, rubrics, tools, graphs and pydantic classes.
 
-What does not depend on a record is made once, when a session is opened. It must not know records.
+What does not depend on a record is made once, when a session is opened.
 """
 
 from __future__ import annotations

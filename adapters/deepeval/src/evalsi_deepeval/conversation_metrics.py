@@ -1,7 +1,4 @@
-"""The metrics of DeepEval that score a conversation, one row each; and those that have no row, each with its reason.
-
-It must not import DeepEval.
-"""
+"""The metrics of DeepEval that score a conversation, one row each; and those that have no row, each with its reason."""
 
 from __future__ import annotations
 

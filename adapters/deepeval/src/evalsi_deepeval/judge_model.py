@@ -1,6 +1,6 @@
 """The model that DeepEval asks: every prompt becomes a question to the run's judge.
 
-One for each record. The first failure is kept, as DeepEval may wrap or swallow it. It must not know a metric.
+One for each record. The first failure is kept, as DeepEval may wrap or swallow it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One session of an evaluator: the params made ready once, then one metric object of DeepEval a record.
 
-Imported when the session opens, as DeepEval takes about a second. It must not know how a manifest is written.
+Imported when the session opens, as DeepEval takes about a second.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The metrics of DeepEval that score one output, one row each, and what a row says.
-
-It must not import DeepEval: the manifest is written from these rows.
-"""
+"""The metrics of DeepEval that score one output, one row each, and what a row says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The params that evaluators of this pack take: their types, defaults and what they mean. Names are DeepEval's own.
-
-It must not know a metric, nor import DeepEval.
-"""
+"""The params that evaluators of this pack take: their types, defaults and what they mean. Names are DeepEval's own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The tool calls of a record: those an agent made, those that were expected, and the tools that there were.
 
-It reads records and params; it must not know DeepEval.
+It reads records and params.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A trajectory as the trace that DeepEval's agent metrics read: nested maps of type, name, input, output and children.
-
-It must not know DeepEval.
-"""
+"""A trajectory as the trace of DeepEval's agent metrics: nested maps of type, name, input, output and children."""
 
 from __future__ import annotations
 

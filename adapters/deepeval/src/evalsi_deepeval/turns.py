@@ -1,6 +1,6 @@
 """A record as a conversation: the turns of its input and output, with the tools that were called and their context.
 
-What the tools answered belongs to the turn that called them. It must not know DeepEval.
+What the tools answered belongs to the turn that called them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inspect AI's scorers as evaluators. Inspect is imported at the first record that is scored."""
+"""Inspect AI's scorers as evaluators. Inspect is imported when the first record is scored."""
 
 from __future__ import annotations
 

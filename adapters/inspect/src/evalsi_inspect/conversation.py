@@ -1,6 +1,6 @@
-"""Inspect's chat messages as those of a record, and as the steps of its trajectory.
+"""Convert Inspect's chat messages to messages of a record and steps of its trajectory.
 
-Texts alone come along; of images, audio and reasoning nothing does. It must not know a log.
+Only texts are kept: no images, audio or reasoning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evalsi_inspect.plain_json import plain
 
 
 def message_of(message: ChatMessage) -> dict[str, Any]:
-    """One message: role, content, and the calls of tools."""
+    """Return a message of a record: role, content and tool calls."""
     row: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.role == "assistant" and message.tool_calls:
         row["tool_calls"] = [
@@ -32,7 +32,7 @@ def message_of(message: ChatMessage) -> dict[str, Any]:
 
 
 def steps_of(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """What happened after the input: a step a message, that of a tool with the arguments of its call."""
+    """Return a step for each message after the input. A tool's step has the arguments of its call."""
     start = next((index for index, message in enumerate(messages) if message.role == "assistant"), len(messages))
     calls = {call.id: call for message in messages if message.role == "assistant" for call in message.tool_calls or ()}
     return [_step(message, calls) for message in messages[start:]]

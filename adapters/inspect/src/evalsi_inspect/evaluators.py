@@ -1,6 +1,6 @@
-"""From a row of the table to an evaluator: a class whose constructor has the row's params.
+"""Build an evaluator class from a row of the table.
 
-It must not import Inspect: the catalog's tables are written from here.
+Do not import Inspect here: building the catalog imports this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evalsi_inspect.table import ScorerRow
 
 
 class InspectScorer:
-    """One of Inspect's scorers with its params."""
+    """Base class of the evaluators: a scorer of Inspect with its params."""
 
     row: ClassVar[ScorerRow]
 
@@ -25,9 +25,14 @@ class InspectScorer:
         self._runner: Any = None
 
     async def score(self, record: Record, ctx: Context) -> Score:
-        """Inspect's verdict as a number; raises what Inspect raises, and `NoGrade` where it has no verdict."""
+        """Return Inspect's verdict as a score.
+
+        Raises:
+            NoGrade: Inspect gave no verdict.
+            Exception: any error of the scorer.
+        """
         if self._runner is None:
-            # 1.2 s that neither hello nor the catalog need wait for.
+            # Imported late: Inspect takes 1.2 s, which starting the pack and building the catalog do not need.
             self._runner = import_module("evalsi_inspect.scoring").Runner(self.row, self._params)
         score: Score = await self._runner.score(record, ctx)
         return score
@@ -36,13 +41,13 @@ class InspectScorer:
 _OUTPUTS: dict[str, list[Output]] = {
     "pass": [Output(kind="pass")],
     "number": [Output(minimum=0.0, maximum=1.0)],
-    # Not declared, since pass or fail and a number are different kinds: the first score says which it is.
+    # Not declared: it is pass or fail, or a number, depending on the params. The first score decides.
     "by params": [],
 }
 
 
 def evaluator_of(row: ScorerRow) -> type[InspectScorer]:
-    """The evaluator of a row."""
+    """Return the evaluator class of a row."""
 
     def __init__(self: InspectScorer, **params: Any) -> None:
         InspectScorer.__init__(self, **params)
@@ -76,6 +81,6 @@ def _check(params: dict[str, Any]) -> None:
             if name == "grade_pattern" and groups != 1:
                 raise ParamError(name, f"{pattern!r} has {groups} groups. Put one around the grade, and no other.")
     template = params.get("template")
-    # Inspect would also take the path or the address of a file, which is not for a pack to open.
+    # Inspect would also accept the path or URL of a file, which a pack may not open.
     if template is not None and "{answer}" not in template:
         raise ParamError("template", "there is no {answer} in it. Write the prompt itself, and {answer} where it goes.")

@@ -1,6 +1,6 @@
-"""The model that Inspect's scorers grade with: it asks the kernel's judge, holds no key and opens no socket.
+"""The model with which Inspect's scorers grade. It asks the kernel's judge, so it needs no API key and no network.
 
-One is made for each record, so that what it costs is booked there. It must not know a scorer.
+One is made for each record, so that its cost is booked to that record.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, Model
 
 from evalsi import AskError, Context
 
-# The kernel bounds how many records are in flight, and paces the calls; Inspect would hold all but ten back.
+# The kernel limits concurrency and call rate; Inspect's own default would allow only ten calls at once.
 _CONFIG = GenerateConfig(max_connections=100_000)
 
 
 @modelapi(name="evalsi")
 class JudgeApi(ModelAPI):  # type: ignore[misc]
-    """Answers with what the judge says.
+    """Model API that returns the judge's replies.
 
     Attributes:
-        fault: the first error of the judge.
-        replies: under which results.json keeps what it said.
+        fault: first error of the judge.
+        replies: ids of its replies in results.json.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -33,7 +33,7 @@ class JudgeApi(ModelAPI):  # type: ignore[misc]
     async def generate(
         self, input: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig
     ) -> ModelOutput:
-        """Ask; the judge's own error is kept and raised."""
+        """Return the judge's reply; an error of the judge is stored in `fault` and raised."""
         try:
             reply = await self._ctx.judge([{"role": message.role, "content": message.text} for message in input])
         except AskError as error:
@@ -45,5 +45,5 @@ class JudgeApi(ModelAPI):  # type: ignore[misc]
 
 
 def model_of(api: JudgeApi) -> Model:
-    """What a scorer takes as its model."""
+    """Return the model that a scorer takes as an argument."""
     return Model(api, _CONFIG)

@@ -1,6 +1,6 @@
-"""Reads an `.eval` log: a zip with a header, and a member a sample, compressed by Zstandard or deflate.
+"""Read an `.eval` log: a zip with a header and one member per sample, compressed with Zstandard or deflate.
 
-One sample is in memory at a time. It must not know what a sample says.
+One sample is in memory at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import zstandard
 from evalsi_inspect.log_fault import LogFault, check_version
 
 if sys.version_info < (3, 14):
-    import zipfile_zstd  # noqa: F401 -- teaches zipfile Zstandard.
+    import zipfile_zstd  # noqa: F401 -- adds Zstandard to zipfile.
 
 HEADER, START = "header.json", "_journal/start.json"
 SAMPLES = "samples/"
@@ -27,14 +27,14 @@ class LogArchive:
     """An `.eval` log.
 
     Args:
-        file: open for reading, and closed by whoever opened it.
-        name: what it is called in faults.
+        file: file open for reading; the caller closes it.
+        name: name of the log for error messages.
 
     Attributes:
-        header: what the log says of the evaluation; of one that was interrupted what it said at its start.
+        header: header of the log; if the evaluation was interrupted, the header written at its start.
 
     Raises:
-        LogFault: it is no such log, is damaged, or is of a newer version.
+        LogFault: the file is not such a log, is damaged, or has a newer version.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -52,8 +52,12 @@ class LogArchive:
         check_version(name, self.header.get("version"))
 
     def samples(self) -> Iterator[dict[str, Any]]:
-        """The samples in the order in which they were finished; raises `LogFault` for one that cannot be read."""
-        # A sample that was written anew stands in it twice, and the zip's own index knows the last one.
+        """Yield the samples in the order in which they were finished.
+
+        Raises:
+            LogFault: a sample cannot be read.
+        """
+        # A rewritten sample is listed twice; the zip's index by name returns the last version.
         for name in dict.fromkeys(self._members):
             yield self._json(name)
 

@@ -1,6 +1,6 @@
-"""Reads a `.json` log: one JSON document whose samples are decoded one at a time, however long it is.
+"""Read a `.json` log: one JSON document of any length, whose samples are decoded one at a time.
 
-Python's own decoder is used, since Inspect writes NaN. It must not know what a sample says.
+Python's own decoder is used because Inspect writes NaN.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class LogDocument:
     """A `.json` log.
 
     Args:
-        file: open for reading, and closed by whoever opened it.
-        name: what it is called in faults.
+        file: file open for reading; the caller closes it.
+        name: name of the log for error messages.
 
     Attributes:
-        header: what stands before the samples: version, eval, plan, results.
+        header: keys before the samples: version, eval, plan, results.
 
     Raises:
-        LogFault: it is no such log, or is of a newer version.
+        LogFault: the file is not such a log, or has a newer version.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -46,7 +46,11 @@ class LogDocument:
         check_version(name, self.header.get("version"))
 
     def samples(self) -> Iterator[dict[str, Any]]:
-        """The samples in order; raises `LogFault` where the document stops being one."""
+        """Yield the samples in order.
+
+        Raises:
+            LogFault: the document is malformed or cut off.
+        """
         if not self._has_samples:
             return
         self._begin("[", "samples is no list")
@@ -58,7 +62,7 @@ class LogDocument:
             self._comma("]")
 
     def _read_header(self) -> bool:
-        """Take the pairs up to the samples; whether there are any."""
+        """Read the keys before the samples, and return whether there are samples."""
         while self._next() != "}":
             name = self._value()
             self._begin(":", "a colon is missing")
@@ -84,7 +88,7 @@ class LogDocument:
             raise self._fault("a comma is missing")
 
     def _next(self) -> str:
-        """The next character that is no white space; "" at the end."""
+        """Return the next character that is not white space, or "" at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -94,7 +98,7 @@ class LogDocument:
                 return ""
 
     def _value(self) -> Any:
-        """The value here, once enough of the file is read to hold it and one character more."""
+        """Decode the next value, reading until the text extends beyond it so that a number is complete."""
         self._next()
         while True:
             try:
@@ -107,7 +111,7 @@ class LogDocument:
                     raise self._fault(str(error)) from error
 
     def _more(self) -> bool:
-        """Drop what was read, and double what was not."""
+        """Drop the text already decoded and read at least as much again as is left."""
         left = self._text[self._at :]
         try:
             block = self._file.read(max(BLOCK_CHARS, len(left)))

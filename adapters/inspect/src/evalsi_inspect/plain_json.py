@@ -1,7 +1,4 @@
-"""Values as JSON that a record can hold: NaN and infinities, which Inspect writes, become null.
-
-It must not know a log.
-"""
+"""Convert values to JSON that a record can hold; NaN and infinities become null."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types; what JSON has no form for is written as text."""
+    """Return the value in JSON's types; a value that JSON cannot express becomes text."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):

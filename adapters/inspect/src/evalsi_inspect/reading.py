@@ -1,7 +1,7 @@
-"""`python -m evalsi_inspect.reading LOG`: the samples of a log as rows, JSON lines on standard output.
+"""`python -m evalsi_inspect.reading LOG`: print the samples of a log as rows, JSON Lines on standard output.
 
-Each line is `{"row": …}`; the last is `{"end": COUNT}`, or `{"fault": {"message": …, "hint": …}}`. Without a last line
-the reader did not reach the end. It must not know who reads the lines.
+Each line is `{"row": …}`. The last is `{"end": COUNT}` or `{"fault": {"message": …, "hint": …}}`; without either, the
+reader stopped early.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Log(Protocol):
-    """What both forms of a log give."""
+    """Interface of both log formats."""
 
     header: dict[str, Any]
 
@@ -28,7 +28,7 @@ class Log(Protocol):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the rows of the log; returns 0, or 1 where a fault was printed."""
+    """Print the rows of the log. Return 0, 1 if a fault was printed, or 2 for wrong arguments."""
     if len(arguments) != 1:
         print("usage: python -m evalsi_inspect.reading LOG", file=sys.stderr)
         return 2
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _print(Path(arguments[0]), out)
     except BrokenPipeError:
-        return 0  # Who reads has enough.
+        return 0  # The reader closed the pipe.
 
 
 def _print(path: Path, out: BinaryIO) -> int:
@@ -55,10 +55,10 @@ def _print(path: Path, out: BinaryIO) -> int:
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a log, one at a time.
+    """Yield the rows of a log.
 
     Raises:
-        LogFault: there is no such log, or it cannot be read to its end.
+        LogFault: the log does not exist or cannot be read to its end.
     """
     try:
         file = path.open("rb")
@@ -66,7 +66,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         raise LogFault(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
     with file:
         log = open_log(file, path.name)
-        # Inspect takes a second to load, which a log that is none need not wait for.
+        # Imported late: Inspect takes a second to load, and an invalid log fails before that.
         from evalsi_inspect.sample_row import row_of
 
         spec = log.header.get("eval") or {}
@@ -78,7 +78,11 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def open_log(file: BinaryIO, name: str) -> Log:
-    """The log, by what it begins with and not by its name; raises `LogFault`."""
+    """Return a reader for the log, chosen by the first bytes of the file and not by its name.
+
+    Raises:
+        LogFault: the file is not a log of Inspect.
+    """
     begins = file.read(2)
     file.seek(0)
     if begins == b"PK":
@@ -91,7 +95,7 @@ def open_log(file: BinaryIO, name: str) -> Log:
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for the lines alone: what libraries print goes to standard error from now on."""
+    """Return standard output for the lines only, and redirect what libraries print to standard error."""
     own = os.fdopen(os.dup(1), "wb", buffering=BUFFER_BYTES)
     os.dup2(2, 1)
     return own

@@ -1,7 +1,4 @@
-"""A sample of a log as a row of data: what was asked and answered, and all that Inspect found out, as metadata.
-
-It must not know where the sample stands.
-"""
+"""Convert a sample of a log to a row of a dataset, with Inspect's results as metadata."""
 
 from __future__ import annotations
 
@@ -15,19 +12,19 @@ from evalsi_inspect.conversation import message_of, steps_of
 from evalsi_inspect.log_fault import LogFault
 from evalsi_inspect.plain_json import plain
 
-# Most of a log's bytes, and nothing that a record holds.
+# Most of a log's bytes; a record holds none of it.
 _LEFT_OUT = ("events", "events_data", "timelines", "store")
 
 
 def row_of(raw: dict[str, Any], eval_spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a sample.
+    """Return the row of a sample.
 
     Args:
-        raw: the sample as it stands in the log.
-        eval_spec: what the log's header says of the evaluation.
+        raw: sample as in the log.
+        eval_spec: key `eval` of the log's header.
 
     Raises:
-        LogFault: it is no sample that this Inspect can read.
+        LogFault: this version of Inspect cannot read the sample.
     """
     sample = _sample(raw)
     epochs = (eval_spec.get("config") or {}).get("epochs") or 1
@@ -41,7 +38,7 @@ def row_of(raw: dict[str, Any], eval_spec: Mapping[str, Any]) -> dict[str, Any]:
         "provenance": _provenance(sample, eval_spec),
     }
     steps = steps_of(sample.messages)
-    # One answer to one question is the output itself.
+    # A single step is the output itself.
     if len(steps) > 1:
         row["trajectory"] = {"steps": steps}
     return {name: value for name, value in row.items() if value not in (None, {}, [])}
@@ -49,7 +46,7 @@ def row_of(raw: dict[str, Any], eval_spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sample(raw: dict[str, Any]) -> EvalSample:
     kept = {name: value for name, value in raw.items() if name not in _LEFT_OUT}
-    if isinstance(kept.get("transcript"), dict):  # Of logs before 0.3.59; it holds the attachments.
+    if isinstance(kept.get("transcript"), dict):  # In logs before 0.3.59; it holds the attachments.
         kept["transcript"] = {**kept["transcript"], "events": []}
     try:
         return resolve_sample_attachments(EvalSample.model_validate(kept), "core")
@@ -80,7 +77,7 @@ def _reference(target: str | list[str]) -> Any:
 
 def _usage(sample: EvalSample, model: str) -> dict[str, Any]:
     usage: dict[str, Any] = {}
-    # Of the model that was evaluated alone: what its graders took is not the output's.
+    # Only the usage of the evaluated model counts, not that of its graders.
     if (taken := sample.model_usage.get(model)) is not None:
         usage = {
             "input_tokens": taken.input_tokens
@@ -96,7 +93,7 @@ def _usage(sample: EvalSample, model: str) -> dict[str, Any]:
 
 
 def _metadata(sample: EvalSample) -> dict[str, Any]:
-    """The sample's own metadata, its choices, and under `inspect` what Inspect says of it."""
+    """Return the sample's own metadata and choices, with Inspect's results under `inspect`."""
     found = {
         "sample_id": sample.id,
         "epoch": sample.epoch,
@@ -113,7 +110,7 @@ def _metadata(sample: EvalSample) -> dict[str, Any]:
 
 
 def _score(score: Score) -> dict[str, Any]:
-    """A foreign score; one that Inspect left unscored has the value null."""
+    """Return a score of Inspect as JSON; the value of an unscored one is null."""
     parts = {"answer": score.answer, "explanation": score.explanation, "reason": score.reason}
     return {"value": plain(score.value), **{name: str(part) for name, part in parts.items() if part is not None}}
 

@@ -1,6 +1,6 @@
-"""Runs one of Inspect's scorers on a record: on a state made by hand, without an evaluation around it.
+"""Run a scorer of Inspect on a record, with a task state made by hand and no evaluation around it.
 
-An error of the judge comes out as itself, whatever Inspect makes of it. It must not know the wire.
+An error of the judge is raised unchanged, even if Inspect wraps or swallows it.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from evalsi_inspect.verdict import score_of
 
 
 class Runner:
-    """One of Inspect's scorers, made once where it asks no model, and else for each record.
+    """A scorer of Inspect, created once; a scorer with a judge is created for each record.
 
     Args:
-        row: of the scorer.
-        params: of the evaluator.
+        row: row of the scorer.
+        params: params of the evaluator.
     """
 
     def __init__(self, row: ScorerRow, params: Mapping[str, Any]) -> None:
         self._row = row
         self._factory = getattr(inspect_ai.scorer, row.scorer)
         self._params = dict(params)
-        # The solver's, which reads the letters; the scorer only compares them.
+        # A param of the solver, which reads the letters; the scorer only compares them.
         self._multiple_correct = self._params.pop("multiple_correct", False)
         self._is_yes_no = _is_yes_no(row, self._params)
         self._scorer: Scorer | None = None if row.asks_judge else self._factory(**self._params)
 
     async def score(self, record: Record, ctx: Context) -> Score:
-        """The verdict on a record.
+        """Return the score of a record.
 
         Raises:
-            Skip: the judge would not see an image or the like; or there is no answer.
+            Skip: there is no answer, or the record has content such as images that the judge would not see.
             AskError: the judge failed.
-            NoGrade: the scorer ran and has no verdict.
+            NoGrade: the scorer ran and gave no verdict.
         """
         if self._row.asks_judge:
             record.require_shown("input", "output", "reference")
@@ -58,13 +58,13 @@ class Runner:
         try:
             verdict = await scorer(state, target)
         finally:
-            # Also where Inspect wrapped it in an error of its own, or went on without an answer.
+            # Inspect may have wrapped the error, or continued without an answer.
             if judge.fault is not None:
                 raise judge.fault
         return score_of(verdict, judge.replies, is_yes_no=self._is_yes_no)
 
     async def _with_chosen(self, state: TaskState) -> TaskState:
-        """The state with the choices that the output names marked, as Inspect's solver marks them."""
+        """Return the state with the choices in the output marked, as Inspect's solver marks them."""
 
         async def generate(state: TaskState, *_: Any, **__: Any) -> TaskState:
             return state
@@ -74,7 +74,7 @@ class Runner:
 
 
 def _is_yes_no(row: ScorerRow, params: Mapping[str, Any]) -> bool:
-    """Whether every verdict is right or wrong: a judge whose instructions are the user's own may be offered a P."""
+    """Return whether every verdict is correct or incorrect. With the user's own instructions a judge may give a P."""
     if row.verdict == "by params":
         return not params.get("partial_credit") and params.get("instructions") is None
     return row.verdict == "pass"

@@ -1,7 +1,4 @@
-"""Which of Inspect's scorers are evaluators, under which names and with which params, and why the others are not.
-
-It must not import Inspect; a test compares it with what Inspect exports.
-"""
+"""Table of Inspect's scorers: those that are evaluators, with names and params, and why the others are not."""
 
 from __future__ import annotations
 
@@ -15,24 +12,24 @@ REQUIRED = Parameter.empty
 
 
 class ParamRow(NamedTuple):
-    """A param: its type with what the catalog says of it, and its default."""
+    """Type of a param, with its description for the catalog, and its default."""
 
     type: Any
     default: Any = REQUIRED
 
 
 class ScorerRow(NamedTuple):
-    """One of Inspect's scorers as an evaluator.
+    """A scorer of Inspect as an evaluator.
 
     Args:
-        name: in `--evaluators`, behind `inspect/`.
+        name: name in `--evaluators`, after `inspect/`.
         scorer: its name in `inspect_ai.scorer`.
         summary: one line for the catalog.
-        params: those of the scorer that JSON can write, under its own names.
+        params: params of the scorer that JSON can express, under their own names.
         needs: fields that a record must have.
         asks_judge: whether it grades with a model.
-        verdict: a number; pass or fail; or either, as the params say.
-        version: to be raised whenever a score may change.
+        verdict: a number, pass or fail, or either depending on the params.
+        version: increased whenever a score may change.
     """
 
     name: str

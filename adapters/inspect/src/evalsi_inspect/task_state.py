@@ -1,7 +1,4 @@
-"""A record as Inspect's scorers see it: a task state and a target.
-
-It must not know which scorer looks at it.
-"""
+"""Convert a record to a task state and a target for Inspect's scorers."""
 
 from __future__ import annotations
 
@@ -29,18 +26,18 @@ MODEL = "evalsi/record"
 
 
 def target_of(record: Record) -> Target:
-    """The references as texts; any of them is right."""
+    """Return the references as a target; any of them is correct."""
     return Target(record.reference_texts)
 
 
 def task_state(record: Record) -> TaskState:
-    """The state in which a sample is once its output is there.
+    """Return the state of a sample after its solver.
 
-    The answer of a conversation is graded, its last assistant message; all messages are part of the history.
+    For a conversation the last assistant message is graded; all messages are part of the history.
 
     Raises:
         Skip: the output is a conversation without an assistant message.
-        ValueError: `metadata.choices` is no list of texts.
+        ValueError: `metadata.choices` is not a list of texts.
     """
     asked = _messages(record.input) if record.has("input") else [ChatMessageUser(content="")]
     answered = _messages(record.output, of_output=True)
@@ -95,7 +92,7 @@ def _message(message: Mapping[str, Any]) -> ChatMessage:
 
 
 def _tool_calls(message: Mapping[str, Any]) -> list[ToolCall]:
-    """The calls of tools, whether name and arguments stand in the call itself or in its `function`."""
+    """Return the tool calls of a message; name and arguments may be in the call itself or in its `function`."""
     calls = []
     for number, call in enumerate(message.get("tool_calls") or ()):
         named = call.get("function") if isinstance(call.get("function"), dict) else call
@@ -111,7 +108,7 @@ def _tool_calls(message: Mapping[str, Any]) -> list[ToolCall]:
 
 
 def _parsed(arguments: Any) -> dict[str, Any]:
-    """The arguments that a text holds as JSON; any other text is shown as it is."""
+    """Parse arguments written as JSON text; any other text becomes the argument `arguments`."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:

@@ -1,6 +1,6 @@
-"""Inspect's verdict as a score: pass or fail where it is right or wrong, else a number as its `value_to_float` has it.
+"""Convert a verdict of Inspect to a score: pass or fail, or a number as given by `value_to_float`.
 
-A value that is no grade is an error, where Inspect would log a warning and count 0.
+A value that is not a grade is an error; Inspect would log a warning and count 0.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from inspect_ai.scorer import Score as Verdict
 from evalsi import Score
 
 GRADES = (CORRECT, PARTIAL, INCORRECT, NOANSWER)
-# What value_to_float knows beside the grades and numbers.
+# Further words that value_to_float accepts.
 _WORDS = ("yes", "no", "true", "false")
 _to_float = value_to_float()
 
 
 class NoGrade(ValueError):
-    """The scorer ran, and what it gave is no grade."""
+    """The scorer ran and gave no grade."""
 
 
 def score_of(verdict: Verdict | None, replies: Sequence[str] = (), *, is_yes_no: bool = False) -> Score:
     """Return the verdict as a score, with its grade, answer and reason in the metadata.
 
     Args:
-        verdict: of a scorer.
-        replies: of the judge, on which it rests.
-        is_yes_no: whether it is right or wrong, and no number in between.
+        verdict: verdict of a scorer.
+        replies: ids of the judge's replies behind it.
+        is_yes_no: whether the verdict is correct or incorrect, with no number in between.
 
     Raises:
-        NoGrade: it is unscored, or a value that is neither a grade nor a number; or the scorer ran out of time.
+        NoGrade: the record is unscored, the value is neither a grade nor a number, or the scorer timed out.
     """
     if verdict is None:
         raise NoGrade("the scorer declined to score this record")
     status = (verdict.metadata or {}).get("math_scorer_status", "")
-    # Inspect calls an answer wrong that it had no time to read; how much time it had depends on the machine.
+    # On a timeout Inspect marks the answer incorrect, but whether it times out depends on the machine.
     if status.endswith("_timeout"):
         raise NoGrade(f"{verdict.explanation or status} Give it more time with the param timeout.")
     value = verdict.value

@@ -1,6 +1,6 @@
-"""lm-evaluation-harness: its metrics and filters over recorded outputs, and the scoring of its tasks.
+"""Evaluators from lm-evaluation-harness: its metrics and filters on recorded outputs, and the scoring of its tasks.
 
-The harness itself is imported when the first evaluator is opened.
+The harness itself is imported when an evaluator is first opened.
 """
 
 from __future__ import annotations

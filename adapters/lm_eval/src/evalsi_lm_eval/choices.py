@@ -1,7 +1,4 @@
-"""Metrics of a choice between texts, made by log-likelihoods: accuracies, Brier score, F1 and Matthews' coefficient.
-
-It must not know where log-likelihoods come from.
-"""
+"""Multiple-choice metrics from log-likelihoods: accuracies, Brier score, F1 and Matthews' correlation."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from evalsi_lm_eval.metrics import MetricRow
 
 MUTUAL_INFO = "acc_mutual_info"
 _OF_ALL = {"f1": 0.0, "mcc": -1.0}
-"""Metrics of all records together, and the least that each can be."""
+"""Metrics of all records together, and the minimum of each."""
 
 
 def choice_evaluator(row: MetricRow) -> Any:
-    """The evaluator of a row of the table."""
+    """Return the evaluator of a row of the table."""
     if row.metric in _OF_ALL:
         return _of_all(row, _OF_ALL[row.metric])
     return _accuracy(row) if row.maximum is None else _number(row)
@@ -35,7 +32,7 @@ def _accuracy(row: MetricRow) -> Any:
             self._without_choices = DocScorer(_CONTINUATION, {"text": "", "target": "t"})
 
         def score(self, record: Record) -> bool:
-            """Whether the choice is right."""
+            """Return whether the chosen answer is correct."""
             if row.metric == "acc" and not record.has("metadata.choices"):
                 (likelihood,) = _only(likelihoods_of(record, greedy=True))
                 values = self._without_choices.values({"text": "", "target": "t"}, [[likelihood]])
@@ -58,7 +55,7 @@ def _number(row: MetricRow) -> Any:
             self._scorer = _scorer(row.metric)
 
         def score(self, record: Record) -> float:
-            """The harness' score of the record alone; the mean over records is its score of them all."""
+            """Return the harness' score of this record alone; the mean over records is its score of the dataset."""
             value = self._scorer.values(*_doc(record, row.metric, one_right=True))[row.metric, ONLY_FILTER]
             return self._scorer.aggregate(row.metric, [value])
 
@@ -78,7 +75,7 @@ def _of_all(row: MetricRow, minimum: float) -> Any:
             self._scorer = _scorer(row.metric)
 
         def observe(self, record: Record) -> list[int]:
-            """The places of the right choice and of the one that the model made."""
+            """Return the indices of the correct choice and of the model's choice."""
             doc, responses = _doc(record, row.metric, one_right=True)
             if row.metric == "f1" and len(doc["choices"]) != 2:
                 raise Skip(f"f1 is of two choices, and the record has {len(doc['choices'])}")
@@ -86,7 +83,7 @@ def _of_all(row: MetricRow, minimum: float) -> Any:
             return [int(gold), int(made)]
 
         def aggregate(self, states: Sequence[list[int]]) -> Score:
-            """The metric of all records."""
+            """Return the metric of all records."""
             return Score(value=self._scorer.aggregate(row.metric, states))
 
     return OfAll
@@ -114,7 +111,7 @@ def _scorer(metric: str) -> DocScorer:
 
 
 def _doc(record: Record, metric: str, *, one_right: bool = False) -> tuple[Doc, list[list[Any]]]:
-    """The record as a doc, and its log-likelihoods as the harness holds them: one request a choice."""
+    """Return the record as a doc, with its log-likelihoods as the responses of one request per choice."""
     choices = choices_of(record)
     found = likelihoods_of(record)
     gold = right_choice_of(record, choices)
@@ -125,7 +122,7 @@ def _doc(record: Record, metric: str, *, one_right: bool = False) -> tuple[Doc, 
             raise Skip("the record has several right choices, and the harness compares with one")
     wanted = 2 * len(choices) if metric == MUTUAL_INFO else len(choices)
     if metric != MUTUAL_INFO and len(found) == 2 * len(choices):
-        # A log of a task that measures mutual information: behind come the choices' own.
+        # In the log of a mutual-information task, the unconditional log-likelihoods of the choices follow.
         found = found[: len(choices)]
     if len(found) != wanted:
         raise Skip(f"{len(choices)} choices take {wanted} log-likelihoods, and the record has {len(found)}")

@@ -1,7 +1,4 @@
-"""Scores all recorded outputs together as a task of the harness does: by its aggregation, the figures that it reports.
-
-It must not know how a task scores a doc.
-"""
+"""Score all recorded outputs together with a task's own aggregation, as the harness reports it."""
 
 from __future__ import annotations
 
@@ -29,9 +26,9 @@ class CorpusTask:
         self._counts_of: dict[str, TextCounts] = {}
 
     def observe(self, record: Record) -> list[list[Any]]:
-        """Metric, filter and what the task says of the record: nothing where that is NaN, which no state can hold.
+        """Return metric, filter and the task's value for the record. NaN, which a state cannot hold, is left out.
 
-        Of texts that the task compares all at once it is what is counted in them, and by which metric.
+        For a corpus metric of texts the value is the counts of the text, followed by the name of that metric.
         """
         observed = []
         for (metric, name), value in self._task.values(record).items():
@@ -46,16 +43,20 @@ class CorpusTask:
         return observed
 
     def aggregate(self, states: Sequence[list[list[Any]]]) -> list[Score]:
-        """A score a metric and filter; none where the task is about none of the records."""
+        """Return a score for each metric and filter.
+
+        Raises:
+            Skip: no metric of the task applies to the records.
+        """
         scores = [score for column in self._columns(states) if (score := column.score(column.values))]
         if not scores:
             raise Skip(f"{self._task.name} is about none of these records")
         return scores
 
     def resample(self, states: Sequence[list[list[Any]]], resamples: int, seed: int) -> Iterator[list[Score]]:
-        """The scores of each resample."""
+        """Yield the scores of each resample."""
         columns = self._columns(states)
-        # A metric that some records lack is resampled as often as the others, from those that have it.
+        # A metric that some records lack is resampled from the records that have it.
         drawn = [resampled(column.values, resamples, seed) for column in columns]
         for every in zip(*drawn, strict=True):
             found = [column.score_drawn(times) for column, times in zip(columns, every, strict=True)]
@@ -67,7 +68,7 @@ class CorpusTask:
         return self._counts_of[metric]
 
     def _columns(self, states: Sequence[list[list[Any]]]) -> list[_Column]:
-        """What was said of all records, a column a metric and filter."""
+        """Collect the values of all records, one column per metric and filter."""
         columns: dict[tuple[str, str], _Column] = {}
         scorer = self._task.made()
         for state in states:
@@ -80,7 +81,7 @@ class CorpusTask:
 
 
 class _Column:
-    """What a task says of all records by one metric and filter."""
+    """The values of all records for one metric and filter."""
 
     def __init__(self, metric: str, name: str, scorer: DocScorer, counts: TextCounts | None) -> None:
         self.values: list[Any] = []
@@ -91,13 +92,13 @@ class _Column:
         self._table: Any = None
 
     def score(self, values: Sequence[Any]) -> Score | None:
-        """The task's score of some values; None where the harness calls it NaN."""
+        """Return the task's score for the values, or None if the harness gives NaN."""
         if self._counts is not None:
             return self._score(self._counts.score([fsum(column) for column in zip(*values, strict=True)]))
         return self._score(self._scorer.aggregate(self._metric, values))
 
     def score_drawn(self, times: Any) -> Score | None:
-        """The same where each value counts so many times; of counts a product of matrices."""
+        """Return the score of a resample, in which value i counts `times[i]` times. Counts use a matrix product."""
         if self._counts is None:
             places = times.nonzero()[0]
             return self.score([self.values[place] for place in places for _ in range(times[place])])
@@ -112,6 +113,6 @@ class _Column:
 
 
 def _text(output: Any) -> str:
-    """An output as a task gives it for a comparison of texts: one, or a list of one."""
+    """Return the output that a task gives for a text comparison: a text, or a list with one text."""
     (text,) = output if isinstance(output, list) else [output]
     return str(text)

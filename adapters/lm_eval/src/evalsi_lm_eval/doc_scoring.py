@@ -1,7 +1,4 @@
-"""Owns the scoring of one doc by a task of the harness: filters, then `process_results`, as its own evaluation does.
-
-It must not know where docs and responses come from.
-"""
+"""Score one doc as the harness does in its own evaluation: apply the task's filters, then `process_results`."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from evalsi_lm_eval.text_counts import TextCounts
 
 Doc = dict[str, Any]
 ONLY_FILTER = "none"
-"""What the harness calls the filters of a task that names none."""
+"""The harness' name for the filters of a task that names none."""
 _SPLIT = "recorded"
 _YES_NO = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"})
-"""Metrics that are 0 or 1 of each doc, as the harness computes them."""
-# What a config says of docs, prompts and models: here a doc is at hand, and nothing is asked.
+"""Metrics for which the harness computes 0 or 1 per doc."""
+# Config keys about datasets, prompts and models. They are dropped because docs are given and no model is asked.
 _NOT_SCORING = (
     "dataset_path",
     "dataset_name",
@@ -35,7 +32,7 @@ _NOT_SCORING = (
 
 
 class _Docs(list[Doc]):
-    """Docs in the form that a task looks through: a list that names its columns."""
+    """List of docs with column names, as tasks expect it."""
 
     @property
     def features(self) -> Doc:
@@ -43,14 +40,14 @@ class _Docs(list[Doc]):
 
 
 class DocScorer:
-    """A task that scores docs which are at hand.
+    """Scores given docs with a task of the harness.
 
     Args:
-        config: of the task, functions resolved.
-        first: a doc, by which the harness tries the config out.
+        config: config of the task, with functions resolved.
+        first: a doc with which the harness tries out the config.
 
     Raises:
-        Exception: whatever the harness raises where the config is none.
+        Exception: any error of the harness for an invalid config.
     """
 
     def __init__(self, config: Mapping[str, Any], first: Doc) -> None:
@@ -66,26 +63,26 @@ class DocScorer:
 
     @property
     def metrics(self) -> Mapping[str, Any]:
-        """The task's metrics by name; None stands for one that the task's own code computes, or that is nowhere."""
+        """Return the task's metric functions by name; None if the task's own code computes it or it is unknown."""
         functions: Mapping[str, Any] = self.task._metric_fn_list
         return functions
 
     def choices(self, doc: Doc) -> list[str]:
-        """The choices of a doc."""
+        """Return the choices of a doc."""
         self._take(doc)
         choices: list[str] = self.task.doc_to_choice(doc)
         return choices
 
     def has_choices(self) -> bool:
-        """Whether docs are answered by a choice, which a model's log-likelihoods make."""
+        """Return whether the task is multiple choice, scored by log-likelihoods."""
         return self.output_type == "multiple_choice"
 
     def values(self, doc: Doc, responses: Sequence[Sequence[Any]]) -> dict[tuple[str, str], Any]:
-        """What the task says of a doc, by metric and filter.
+        """Return the task's results for a doc, by metric and filter.
 
         Args:
-            doc: as the task's own dataset would give it.
-            responses: of each request that the task makes of the doc, one or, where it is repeated, several.
+            doc: doc as in the task's own dataset.
+            responses: the responses to each request of the doc; several if requests are repeated.
         """
         instances = self._filtered(doc, responses)
         return {
@@ -97,31 +94,31 @@ class DocScorer:
         }
 
     def filtered(self, doc: Doc, responses: Sequence[Any]) -> Any:
-        """What the task's only filters make of the responses to a doc's only request."""
+        """Return the filtered responses of a doc with one request, for a task with one set of filters."""
         (instance,) = self._filtered(doc, [responses])
         (result,) = instance.filtered_resps.values()
         return result
 
     def is_mean(self, metric: str) -> bool:
-        """Whether the task's score by a metric is the mean of its docs'."""
+        """Return whether the task's score for a metric is the mean over docs."""
         aggregations = harness().aggregations
         return self._aggregation(metric) in (aggregations["mean"], aggregations["nanmean"])
 
     def is_yes_no(self, metric: str) -> bool:
-        """Whether a metric says right or wrong of a doc; a task's own code may give any number under the same name."""
+        """Return whether a metric is pass or fail per doc. A task's own code may give any number under its name."""
         return metric in _YES_NO and not callable(self.task.config.process_results)
 
     def text_metric(self, metric: str) -> str:
-        """The metric of texts by which the task sums a metric up; "" where it is another."""
+        """Return the text metric with which the task aggregates a metric, or "" if it is another aggregation."""
         aggregations, own = harness().aggregations, self._aggregation(metric)
         return next((name for name in TextCounts.METRICS if aggregations[name] is own), "")
 
     def aggregate(self, metric: str, values: Sequence[Any]) -> float:
-        """The task's score by a metric, from what it said of each doc."""
+        """Return the task's score for a metric from the results of all docs."""
         return float(self._aggregation(metric)(list(values)))
 
     def _aggregation(self, metric: str) -> Any:
-        # As the harness: what nobody says how to sum up is averaged.
+        # Like the harness, take the mean if no aggregation is given.
         return self.task.aggregation().get(metric) or harness().aggregations["mean"]
 
     def _filtered(self, doc: Doc, responses: Iterable[Sequence[Any]]) -> list[Any]:
@@ -136,7 +133,7 @@ class DocScorer:
         return instances
 
     def _take(self, doc: Doc) -> None:
-        """What the harness finds out by the first doc alone, found out for each: its order then makes no difference."""
+        """Set on the task what the harness reads from its first doc only, so that the order of docs does not matter."""
         task = self.task
         task.features = list(doc)
         if self.has_choices():

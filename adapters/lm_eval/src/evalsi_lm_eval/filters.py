@@ -1,7 +1,4 @@
-"""Owns the harness' filters as params: which there are, which cannot be used so, and a pipeline of them from JSON.
-
-It must not know a metric.
-"""
+"""Use the harness' filters as params: list them, check them and build a pipeline from JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ class FilterRow(NamedTuple):
     """A filter of the harness.
 
     Args:
-        name: as the harness calls it.
-        takes: its params and what they do, for a person.
-        why_not: why it cannot be used here; "" where it can.
+        name: the harness' name.
+        takes: description of its params.
+        why_not: why it cannot be used here; "" if it can.
     """
 
     name: str
@@ -54,10 +51,10 @@ TAKE_FIRST = "take_first"
 
 
 def pipeline(filters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The `filter_list` of a config, tried out.
+    """Return the `filter_list` of a config, after creating each filter once to check its params.
 
     Raises:
-        ParamError: one of them is unknown, cannot be used, or refuses its params.
+        ParamError: a filter is unknown, cannot be used here, or rejects its params.
     """
     usable = {row.name: row for row in FILTERS}
     for given in filters:
@@ -81,7 +78,7 @@ def pipeline(filters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def responses_of(record: Record) -> list[str]:
-    """All that the model said to the input: `metadata.responses` where it was asked repeatedly, else the output."""
+    """Return the model's responses to the input: `metadata.responses` if it was asked repeatedly, else the output."""
     responses = record.metadata.get("responses")
     if isinstance(responses, list) and responses and all(isinstance(one, str) for one in responses):
         return responses

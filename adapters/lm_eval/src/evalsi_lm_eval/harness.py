@@ -21,18 +21,18 @@ _OFFLINE = {
 
 
 class Harness(NamedTuple):
-    """What is used of the harness.
+    """The parts of the harness that this adapter uses.
 
     Args:
-        task: its class of tasks that a config describes.
-        instance: its class of requests, which hold responses.
-        load_yaml: reads the file of a task, with what it includes.
-        filters: its filters by name.
-        metrics: its metrics by name.
-        aggregations: its aggregations by name.
-        of_metric: the aggregation that each metric has by itself.
-        higher_is_better: by metric.
-        folder: where its own tasks lie.
+        task: class of tasks that a config describes.
+        instance: class of requests, which hold responses.
+        load_yaml: reads a task's YAML file with its includes.
+        filters: filters by name.
+        metrics: metrics by name.
+        aggregations: aggregations by name.
+        of_metric: default aggregation of each metric.
+        higher_is_better: direction of each metric.
+        folder: folder of the harness' own tasks.
     """
 
     task: Any
@@ -48,10 +48,10 @@ class Harness(NamedTuple):
 
 @cache
 def harness() -> Harness:
-    """The harness, imported at the first call."""
+    """Return the harness, imported at the first call."""
     os.environ.update(_OFFLINE)
     put_in_place()
-    # Its warnings tell of configs that the adapter wrote itself.
+    # Its warnings are about configs that this adapter generates.
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     import lm_eval.filters
     import lm_eval.tasks

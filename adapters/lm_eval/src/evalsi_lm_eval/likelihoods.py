@@ -1,6 +1,6 @@
-"""Reads a record's log-likelihoods (`metadata.loglikelihoods`), its choices (`metadata.choices`) and the right one.
+"""Read log-likelihoods (`metadata.loglikelihoods`), choices (`metadata.choices`) and the correct choice of a record.
 
-A record that lacks them is skipped; chat models give none. It must not know a metric.
+Records without them are skipped; chat models return no log-likelihoods.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ LIKELIHOODS = "metadata.loglikelihoods"
 CHOICES = "metadata.choices"
 
 Likelihood = tuple[float, bool | None]
-"""The log-likelihood of a continuation, and whether greedy decoding gives it; None where that was not recorded."""
+"""Log-likelihood of a continuation, and whether greedy decoding gives it (None if not recorded)."""
 
 
 def likelihoods_of(record: Record, *, greedy: bool = False) -> list[Likelihood]:
-    """The log-likelihoods of a record, each written as a number or as `[number, greedy]`.
+    """Return the log-likelihoods of a record, each written as a number or as `[number, greedy]`.
 
     Args:
-        record: whose they are.
-        greedy: whether it must be known of each if greedy decoding gives it.
+        record: record with the log-likelihoods.
+        greedy: whether each must state if greedy decoding gives the continuation.
 
     Raises:
-        Skip: there are none, or one is no such thing.
+        Skip: there are no log-likelihoods, or one is malformed.
     """
     given = record.metadata.get("loglikelihoods")
     if given is None:
@@ -38,7 +38,11 @@ def likelihoods_of(record: Record, *, greedy: bool = False) -> list[Likelihood]:
 
 
 def choices_of(record: Record) -> list[str]:
-    """The texts between which the model chose; raises `Skip`."""
+    """Return the choices of the record.
+
+    Raises:
+        Skip: there are no choices, or they are not texts.
+    """
     choices = record.metadata.get("choices")
     if choices is None:
         raise Skip(f"record has no {CHOICES}")
@@ -48,10 +52,10 @@ def choices_of(record: Record) -> list[str]:
 
 
 def right_choice_of(record: Record, choices: list[str]) -> int | list[int]:
-    """The place of the right choice, from 0: `metadata.gold`, or that of the reference; several where any is right.
+    """Return the index of the correct choice, from `metadata.gold` or the reference; a list if any of several counts.
 
     Raises:
-        Skip: there is none, or it is none of the choices.
+        Skip: there is no correct choice, or it is not one of the choices.
     """
     gold = record.metadata.get("gold")
     if gold is None:

@@ -1,6 +1,6 @@
-"""The table of the harness' metrics: each with what it becomes here, or with the reason why it becomes nothing.
+"""Table of the harness' metrics, with the evaluator for each or the reason why there is none.
 
-A test holds it against the harness' registry. It must not know how a metric is computed.
+A test compares it with the harness' registry.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ class MetricRow(NamedTuple):
     """A metric of the harness.
 
     Args:
-        metric: as the harness calls it.
-        of: what it is of: a "choice" between texts, a "text" against its references, all "texts" of the data together,
-            a "continuation" or a whole "document" by its log-likelihood; "" where it cannot be used here.
-        summary: one line for the catalog; where it cannot be used, why not.
-        name: of the evaluator; "" takes the metric's with hyphens.
-        maximum: the greatest value; None where that is open.
-        higher_is_better: the direction.
-        unit: of the value.
+        metric: the harness' name.
+        of: what is scored: a "choice" between texts, a "text" against its references, all "texts" of the dataset
+            together, or a "continuation" or a whole "document" by its log-likelihood; "" if it cannot be used here.
+        summary: one line for the catalog, or why the metric cannot be used.
+        name: name of the evaluator; "" takes the metric's name with hyphens.
+        maximum: greatest value; None if there is no upper bound.
+        higher_is_better: whether greater values are better.
+        unit: unit of the value.
     """
 
     metric: str
@@ -34,7 +34,7 @@ class MetricRow(NamedTuple):
 
     @property
     def evaluator(self) -> str:
-        """The evaluator's name; "" where there is none."""
+        """Return the evaluator's name, or "" if there is none."""
         return (self.name or self.metric.replace("_", "-")) if self.of else ""
 
 

@@ -1,6 +1,6 @@
-"""Perplexities, from the recorded log-likelihoods of continuations and of whole documents.
+"""Perplexities from the recorded log-likelihoods of continuations or whole documents.
 
-Perplexity is exp of the negative mean, so it is of all records and never a mean of theirs. It must not know a choice.
+Perplexity is exp of the negative mean, so it is computed over all records and is not a mean over records.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evalsi_lm_eval.metrics import MetricRow
 
 
 def perplexity_evaluator(row: MetricRow) -> Any:
-    """The evaluator of a row of the table."""
+    """Return the evaluator of a row of the table."""
     of_document = row.of == "document"
 
     @evaluator(
@@ -37,7 +37,7 @@ def perplexity_evaluator(row: MetricRow) -> Any:
             self._scorer = DocScorer(config, {"text": "", "target": "t"})
 
         def observe(self, record: Record) -> Any:
-            """The log-likelihood; of a document with how many words or bytes it is of."""
+            """Return the log-likelihood; for a document, also the number of its words or bytes."""
             found = likelihoods_of(record)
             if len(found) != 1:
                 raise Skip(f"it is of one log-likelihood, and the record has {len(found)}")
@@ -48,7 +48,7 @@ def perplexity_evaluator(row: MetricRow) -> Any:
             return list(observed) if of_document else observed
 
         def aggregate(self, states: Sequence[Any]) -> Score:
-            """The perplexity of all records."""
+            """Return the perplexity of all records."""
             return Score(value=self._scorer.aggregate(row.metric, states))
 
     return Perplexity

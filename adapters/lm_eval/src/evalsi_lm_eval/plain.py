@@ -1,7 +1,4 @@
-"""What a task says of a doc, as JSON: numpy's values and tuples become plain ones.
-
-It must not know a task.
-"""
+"""Convert a task's results to JSON: numpy values and tuples become plain values."""
 
 from __future__ import annotations
 
@@ -9,7 +6,11 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types; raises `TypeError` for what JSON does not have."""
+    """Return the value in JSON's types.
+
+    Raises:
+        TypeError: JSON has no type for the value.
+    """
     if value is None or type(value) in (str, bool, int, float):
         return value
     if isinstance(value, (list, tuple)):

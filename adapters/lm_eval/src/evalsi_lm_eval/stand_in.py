@@ -1,6 +1,6 @@
-"""Owns stand-ins for `datasets` and `requests`, which the harness and its tasks import and scoring never uses.
+"""Replace `datasets` and `requests`, which the harness and its tasks import but scoring never uses.
 
-Docs come from records here, so nothing is ever loaded, mapped or fetched. It must not know the harness.
+Docs come from records, so no dataset is loaded and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-# The harness looks for features of older versions below these.
+# With older versions the harness would look for other features.
 _VERSIONS = {"datasets": "4.0.0", "requests": "2.32.0"}
 
 
 class NotHere(RuntimeError):
-    """A task's code wants to load or change a dataset, or to fetch something."""
+    """A task's code tried to load or change a dataset, or to fetch something."""
 
 
 class _Missing:
-    """Stands for a class or function of a library: it can be named in annotations, and not be used."""
+    """Stand-in for a class or function of a library: annotations may name it, but calling it raises `NotHere`."""
 
     def __init__(self, *_arguments: object, **_named: object) -> None:
         _refuse()
@@ -35,14 +35,14 @@ class _Library(ModuleType):
         self.__version__ = version
 
     def __getattr__(self, name: str) -> Any:
-        # What asks for such a name looks whether the module is a real one.
+        # Code that asks for a dunder name checks whether the module is real.
         if name.startswith("__"):
             raise AttributeError(name)
         return _Missing
 
 
 def put_in_place() -> None:
-    """Give the stand-ins to whoever imports the libraries from now on, unless they are installed."""
+    """Install the stand-ins for later imports, unless the libraries are installed."""
     for name, version in _VERSIONS.items():
         if name not in sys.modules and find_spec(name) is None:
             sys.modules[name] = _Library(name, version)

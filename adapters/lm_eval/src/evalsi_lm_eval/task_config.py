@@ -1,7 +1,6 @@
-"""Finds a task of the harness by its name or its YAML file, and refuses what cannot score recorded outputs.
+"""Find a task of the harness by name or YAML file, and reject tasks that cannot score recorded outputs.
 
-The harness' own index of names reads thousands of files one by one; a name is looked for in their text instead. It must
-not know records.
+The harness' own index parses thousands of files; searching their text for the name is faster.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from evalsi import ParamError
 from evalsi_lm_eval.harness import harness
 
 _NAME = re.compile(r"[\w.:+-]+")
-# Metrics that only the library `evaluate` has, which loads code from a hub.
+# Marks metrics of the library `evaluate`, which loads code from a hub.
 _HUB = "hf_evaluate"
 
 
 def task_config(task: str) -> dict[str, Any]:
-    """The config of a task, with what its file includes and the functions that it names.
+    """Return the config of a task, with its includes and functions resolved.
 
     Args:
-        task: a name of the harness' own, or the path of a YAML file.
+        task: name of a task of the harness, or path of a YAML file.
 
     Raises:
-        ParamError: there is none, it is a group, or it cannot be scored here.
+        ParamError: the task does not exist, is a group, or cannot be scored here.
     """
     path = _path_of(task)
-    # What is refused anyway may name functions that cannot be imported here.
+    # Check before resolving functions: a rejected task may name functions that cannot be imported here.
     _refuse(task, _read(task, path, resolve_func=False))
     return _read(task, path, resolve_func=True)
 

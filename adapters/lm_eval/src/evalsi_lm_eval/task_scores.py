@@ -1,7 +1,4 @@
-"""Scores each recorded output as a task of the harness does: its doc, its filters, its `process_results`.
-
-It must not know how a task is found.
-"""
+"""Score each recorded output with a task of the harness: its doc, its filters and its `process_results`."""
 
 from __future__ import annotations
 
@@ -30,14 +27,14 @@ _NO_DOC = {"doc_to_text": "text", "doc_to_target": "target", "doc_to_choice": No
 
 
 class RecordedTask:
-    """A task, and the docs and responses that records hold for it.
+    """A task of the harness, with the docs and responses taken from records.
 
     Args:
-        task: its name or file.
-        docs: a file of docs; None takes each from its record.
+        task: name or YAML file of the task.
+        docs: JSON Lines file of docs; None takes the doc from each record.
 
     Raises:
-        ParamError: the task, or the file, cannot be used.
+        ParamError: the task or the file cannot be used.
     """
 
     def __init__(self, task: str, docs: str | None) -> None:
@@ -47,19 +44,23 @@ class RecordedTask:
         self._scorer: DocScorer | None = None
 
     def values(self, record: Record) -> dict[tuple[str, str], Any]:
-        """What the task says of a record, by metric and filter; raises `Skip` where the record lacks what it takes."""
+        """Return the task's results for a record, by metric and filter.
+
+        Raises:
+            Skip: the record lacks a field that the task needs.
+        """
         doc = self._doc(record)
         scorer = self.scorer(doc)
         return scorer.values(doc, self._responses(record, scorer, doc))
 
     def scorer(self, doc: Doc) -> DocScorer:
-        """The task, which the harness makes with a doc at hand."""
+        """Return the task's scorer, created with `doc` at the first call."""
         if self._scorer is None:
             self._scorer = DocScorer(self._config, doc)
         return self._scorer
 
     def made(self) -> DocScorer:
-        """The task without a doc: other processes may have scored the records whose states are summed up here."""
+        """Return the scorer without a doc: the records to be aggregated may have been scored in other processes."""
         if self._scorer is None:
             self._scorer = DocScorer({**self._config, **_NO_DOC}, {"text": "", "target": ""})
         return self._scorer
@@ -75,7 +76,7 @@ class RecordedTask:
             doc = self._docs[doc_id]
         if not isinstance(doc, dict):
             raise Skip("record has no metadata.doc; import a samples file, or name the docs with the param docs")
-        # A task's code may change the doc, and other evaluators see the record too.
+        # A task's code may change the doc, which other evaluators read too.
         return deepcopy(doc)
 
     def _responses(self, record: Record, scorer: DocScorer, doc: Doc) -> Responses:
@@ -107,7 +108,12 @@ class Task:
         self._task = RecordedTask(task, docs)
 
     def score(self, record: Record) -> list[Score]:
-        """A score a metric and filter; those that are no mean of records are `corpus-task`'s."""
+        """Return a score for each metric and filter; `corpus-task` has the metrics that are not means.
+
+        Raises:
+            Skip: no metric of the task applies to the record alone.
+            TypeError: a value is not a number.
+        """
         values = self._task.values(record)
         scorer = self._task.made()
         scores = []
@@ -117,7 +123,7 @@ class Task:
             number = plain(value)
             if type(number) not in (int, float, bool):
                 raise TypeError(f"{metric} of the task is {number!r:.60}, which no mean can be of. Use corpus-task.")
-            # NaN is the harness' word for a doc that a metric is not about.
+            # NaN means that the metric does not apply to the doc.
             if not isnan(number):
                 is_yes_no = scorer.is_yes_no(metric) and number in (0, 1)
                 verdict: dict[str, Any] = {"passed": number == 1} if is_yes_no else {"value": float(number)}
@@ -129,7 +135,7 @@ class Task:
 
 
 def score_name(metric: str, name: str) -> str:
-    """What a score is called: the metric, and the filter's name where the task has several."""
+    """Return the name of a score: the metric, with the filter's name appended unless the task has only the default."""
     return metric if name == ONLY_FILTER else f"{metric}-{name}"
 
 

@@ -1,7 +1,6 @@
-"""BLEU, chrF, chrF++ and TER as sums of counts: what sacrebleu counts in each text, and the score of all counts.
+"""BLEU, chrF, chrF++ and TER from sums of sacrebleu's counts per text.
 
-The harness keeps all texts and counts them at the end; that is the same score, and too slow to resample. It must not
-know records.
+The harness keeps all texts and counts them at the end. The score is the same, but that is too slow for resampling.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-# sacrebleu keeps the last 65,536 texts that it split, which of long texts is memory without use.
+# sacrebleu caches the last 65,536 tokenized texts, which wastes memory on long texts.
 _KEPT_TEXTS = 1_000
 
 
@@ -33,7 +32,7 @@ class TextCounts:
         self._counted = 0
 
     def of(self, output: str, references: Sequence[str]) -> list[float]:
-        """What sacrebleu counts in one output against all of its references."""
+        """Return sacrebleu's counts for an output and its references."""
         self._counted += 1
         if self._counted % _KEPT_TEXTS == 0:
             for cache in self._caches:
@@ -42,12 +41,12 @@ class TextCounts:
         return [float(count) for count in counts]
 
     def score(self, totals: Sequence[float]) -> float:
-        """The score of all counts together, on the harness' scale."""
+        """Return the score for the summed counts, on the harness' scale."""
         return float(self._metric._compute_score_from_stats(list(totals)).score)
 
 
 def resampled(table: Any, resamples: int, seed: int) -> Iterator[Any]:
-    """How often each of the rows is drawn, for each resample with replacement."""
+    """Yield, for each resample with replacement, how often each row is drawn."""
     import numpy
 
     random, size = numpy.random.default_rng(seed), len(table)

@@ -1,7 +1,4 @@
-"""Metrics of texts: exact match of each record, and BLEU, chrF, chrF++ and TER of all together.
-
-It must not know how filters work.
-"""
+"""Text metrics: exact match of each record, and BLEU, chrF, chrF++ and TER of all records together."""
 
 from __future__ import annotations
 
@@ -46,14 +43,14 @@ class ExactMatch:
         self._scorer = _scorer(_EXACT.metric, filters, ignored)
 
     def score(self, record: Record) -> bool:
-        """Whether the output is one of the references."""
+        """Return whether the output equals one of the references."""
         doc = _doc(record)
         values = self._scorer.values(doc, [responses_of(record)])
         return bool(values[_EXACT.metric, ONLY_FILTER])
 
 
 def texts_evaluator(row: MetricRow) -> Any:
-    """The evaluator of a row of the table that is of all texts together."""
+    """Return the evaluator of a row for a corpus metric."""
 
     @evaluator(
         name=row.evaluator,
@@ -68,7 +65,7 @@ def texts_evaluator(row: MetricRow) -> Any:
             self._counts = TextCounts(row.metric)
 
         def observe(self, record: Record) -> list[float]:
-            """What is counted in the filtered output."""
+            """Return the counts of the filtered output."""
             doc = _doc(record)
             result = self._scorer.filtered(doc, responses_of(record))
             if not isinstance(result, str):
@@ -76,13 +73,13 @@ def texts_evaluator(row: MetricRow) -> Any:
             return self._counts.of(result, doc["every"])
 
         def combine(self, totals: Sequence[float]) -> Score:
-            """The metric of all records."""
+            """Return the metric of all records from the summed counts."""
             value = self._counts.score(totals)
-            # sacrebleu's 100.00000000000004 is 100.
+            # sacrebleu can exceed 100 by a rounding error.
             return Score(value=value if row.maximum is None else min(row.maximum, value))
 
         def resample(self, states: Sequence[list[float]], resamples: int, seed: int) -> Iterator[Score]:
-            """The score of each resample, a product of matrices where the counts would be summed anew."""
+            """Yield the score of each resample. A matrix product is faster than summing the counts again."""
             import numpy
 
             table = numpy.asarray(states, dtype=float)

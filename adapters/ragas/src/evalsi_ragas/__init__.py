@@ -1,13 +1,13 @@
-"""RAGAS' metrics as evaluators, one a row of the table.
+"""RAGAS metrics as evaluators, one per row of the table.
 
-RAGAS itself is imported when the first of them is opened, so that a pack's greeting does not wait for it.
+RAGAS itself is imported when an evaluator is first opened, so the pack starts quickly.
 """
 
 from __future__ import annotations
 
 import os
 
-# Read when RAGAS and LangChain are imported. The first must be this very word; "1" would let RAGAS report what it does.
+# RAGAS and LangChain read these on import. The first must be exactly "true"; with "1" RAGAS would send telemetry.
 os.environ.update(RAGAS_DO_NOT_TRACK="true", LANGCHAIN_TRACING_V2="false", LANGSMITH_TRACING="false")
 
 from evalsi_ragas.evaluators import evaluator_of

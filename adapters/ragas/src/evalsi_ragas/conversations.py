@@ -1,7 +1,4 @@
-"""A record's conversation as turns: what its user said, what the agent said and called, what the tools answered.
-
-It must not know RAGAS.
-"""
+"""Convert a record's conversation to turns of the user, the agent and its tools."""
 
 from __future__ import annotations
 
@@ -23,14 +20,14 @@ _SPEAKERS: dict[str, Speaker] = {
 
 
 class Call(NamedTuple):
-    """One call of a tool."""
+    """A tool call."""
 
     name: str
     args: dict[str, Any]
 
 
 class Turn(NamedTuple):
-    """What one of them said."""
+    """A message of one speaker, with the tool calls it makes."""
 
     speaker: Speaker
     text: str
@@ -38,13 +35,13 @@ class Turn(NamedTuple):
 
 
 def conversation(record: Record) -> list[Turn]:
-    """The messages of the input, the tools that the trajectory used, and the messages of the output.
+    """Return the messages of the input, the tool calls of the trajectory, and the messages of the output.
 
-    The trajectory is read only where no message calls a tool. System messages are left out, as RAGAS has none.
+    The trajectory is read only if no message calls a tool. System messages are left out because RAGAS has none.
 
     Raises:
         evalsi.Skip: the record has no output.
-        ValueError: a call has no name, or arguments that are no object.
+        ValueError: a call has no name, or its arguments are not an object.
     """
     said = list(_turns(record.output, "assistant"))
     asked = list(_turns(record.input, "user")) if record.has("input") else []
@@ -54,16 +51,19 @@ def conversation(record: Record) -> list[Turn]:
 
 
 def calls_of(listed: list[Any]) -> list[Call]:
-    """The calls that a record expects: objects with `name` and `args`, or in the form of a chat message.
+    """Return the tool calls that a record expects.
+
+    Args:
+        listed: objects with `name` and `args`, or calls in the form of a chat message.
 
     Raises:
-        ValueError: one is none.
+        ValueError: an item is not a tool call.
     """
     return [_call(one) for one in listed]
 
 
 def _turns(content: Content, role: str) -> Iterator[Turn]:
-    """The turns of one field; what is no list of messages is one message of `role`."""
+    """Yield the turns of a field. Content that is not a list of messages is a single message of `role`."""
     wire = content.wire
     is_listed = isinstance(wire, dict) and "messages" in wire
     messages: list[dict[str, Any]]
@@ -81,7 +81,7 @@ def _turns(content: Content, role: str) -> Iterator[Turn]:
 
 
 def _used(steps: list[dict[str, Any]]) -> Iterator[Turn]:
-    """The tools that an agent's steps used: of each the call and the answer."""
+    """Yield the call and the answer of each tool step of a trajectory."""
     for step in steps:
         if step.get("type") == "tool":
             yield Turn("ai", "", (_call({"name": step.get("name"), "args": step.get("input")}),))
@@ -107,7 +107,7 @@ def _call(written: Any) -> Call:
 
 
 def _read(name: str, written: str) -> Any:
-    """The arguments as chat messages hold them: the text of an object, or no text for none."""
+    """Parse the arguments of a call in a chat message: JSON text, where blank text means no arguments."""
     if not written.strip():
         return {}
     try:

@@ -1,6 +1,6 @@
-"""What RAGAS exports and the table has no row for: names that mean a metric of the table, and what does not run here.
+"""Names exported by RAGAS that have no row in the table: aliases, and metrics that cannot run here.
 
-With the table it accounts for all that RAGAS exports; a test fails on a new name. It must not know RAGAS.
+Together with the table it covers every name that RAGAS exports; a test fails on a new one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SAME_AS = MappingProxyType(
         "TopicAdherenceScore": "topic-adherence",
     }
 )
-"""Other and older names of metrics, and the evaluator that each is."""
+"""Aliases and older names of metrics, and the evaluator for each."""
 
 NOT_HERE = MappingProxyType(
     {
@@ -38,7 +38,7 @@ NOT_HERE = MappingProxyType(
         "RankingMetric": "Gives a list of texts in an order, which is no score.",
     }
 )
-"""Metrics that do not run here, and why."""
+"""Metrics that cannot run here, and why."""
 
 NO_METRIC = frozenset(
     {
@@ -58,4 +58,4 @@ NO_METRIC = frozenset(
         "ranking_metric",
     }
 )
-"""What RAGAS exports beside metrics: bases, types and decorators."""
+"""Exported names that are not metrics: base classes, types and decorators."""

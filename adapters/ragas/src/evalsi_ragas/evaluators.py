@@ -1,7 +1,4 @@
-"""A row made into an evaluator: a class whose constructor takes the row's params.
-
-It must not know RAGAS; what does is loaded when an evaluator is opened.
-"""
+"""Build an evaluator class from a row of the table."""
 
 from __future__ import annotations
 
@@ -16,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class RagasEvaluator:
-    """One of RAGAS' metrics; each row has a class of its own."""
+    """Base class of the evaluators; each row has its own subclass."""
 
     _scorer: Scorer
 
     async def score(self, record: Record, ctx: Context) -> Score:
-        """What RAGAS says of one record."""
+        """Return the score of a record."""
         return await self._scorer.score(record, ctx)
 
 
 def evaluator_of(row: Row) -> type[RagasEvaluator]:
-    """The evaluator of a row."""
+    """Return the evaluator class of a row."""
     name = "".join(part.capitalize() for part in row.name.split("-"))
     made = type(name, (RagasEvaluator,), {"__doc__": row.summary, "__module__": __name__, "__init__": _opening(row)})
     return evaluator(name=row.name, version=row.version, needs=row.needs, asks=row.asks, outputs=[row.output])(made)
 
 
 def _opening(row: Row) -> Any:
-    """A constructor with the row's params; the SDK reads them from its signature."""
+    """Return a constructor that takes the row's params; the SDK reads them from its signature."""
 
     def opening(self: RagasEvaluator, **params: Any) -> None:
-        # A second and 120 MB, for which neither the greeting nor the catalog waits.
+        # Imported late: RAGAS takes a second and 120 MB, which starting the pack and building the catalog do not need.
         from evalsi_ragas.scoring import Scorer
 
         settings = {setting.name: params.get(setting.name, setting.default) for setting in row.settings}

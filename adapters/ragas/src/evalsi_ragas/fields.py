@@ -1,6 +1,6 @@
-"""What a metric takes, read from a record: texts, lists of texts, rubrics, ids.
+"""Read the arguments of a metric from a record: texts, lists of texts, rubrics and ids.
 
-What a record lacks skips it; what is there and says nothing is an error of the data. It must not know RAGAS.
+A missing field skips the record; a blank or malformed one is a data error.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _LISTS_OF_TEXTS = ("reference_contexts", "reference_topics")
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing of a text would be seen on paper: it is empty, or white space and invisible characters."""
+    """Return whether a text has no visible character."""
     return not any(character.isprintable() and not character.isspace() for character in text)
 
 
 def taken(row: Row, record: Record) -> dict[str, Any]:
-    """What a metric takes of a record, by RAGAS' names; the reference and the conversation are read elsewhere.
+    """Return the arguments of a metric by their RAGAS names, without the reference and the conversation.
 
     Raises:
-        evalsi.Skip: the record lacks something, a list that must hold something is empty, or a model would not see an
-            image or the like.
-        ValueError: a field has a shape that RAGAS does not read, or a text that a model is to judge is blank.
+        evalsi.Skip: the record lacks a field, a required list is empty, or the record has content such as images that
+            a model would not see.
+        ValueError: a field has a shape that RAGAS does not read, or a text to be judged is blank.
     """
     if row.asks:
         record.require_shown(*(NEEDS[name] for name in (*row.takes, *row.may_take)))
@@ -41,11 +41,13 @@ def taken(row: Row, record: Record) -> dict[str, Any]:
 
 
 def references(row: Row, record: Record) -> list[str | None]:
-    """The references, of which any is right; [None] where the metric takes none, or may and the record has none.
+    """Return the references, any of which counts as correct.
+
+    The list is [None] if the metric takes no reference, or if the reference is optional and missing.
 
     Raises:
-        evalsi.Skip: the metric needs one.
-        ValueError: one that a model is to judge by is blank.
+        evalsi.Skip: the metric needs a reference and the record has none.
+        ValueError: a reference that a model judges by is blank.
     """
     if "reference" in row.takes or ("reference" in row.may_take and record.has("reference")):
         texts = record.reference_texts
@@ -57,7 +59,7 @@ def references(row: Row, record: Record) -> list[str | None]:
 
 
 def _beside(row: Row, record: Record) -> dict[str, Any]:
-    """What may be taken and is there, and says something."""
+    """Return the optional arguments that the record has and that are not blank."""
     there = (name for name in row.may_take if name != "reference" and record.has(NEEDS[name]))
     found = ((name, _value(name, record)) for name in there)
     return {name: value for name, value in found if not _is_nothing(value)}

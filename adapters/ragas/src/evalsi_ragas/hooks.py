@@ -1,7 +1,7 @@
-"""The models that RAGAS is handed: a judge and an embedding model that ask the kernel.
+"""The judge and the embedding model given to RAGAS; both send their requests to the kernel.
 
-Made anew for each record and reference. The first failure is kept, whatever RAGAS makes of it. Imports RAGAS, so it is
-loaded when an evaluator is opened; it must not know a metric.
+A new pair is made for each record and reference. Each keeps its first failure, because RAGAS may swallow or wrap it.
+Imports RAGAS, so load it only when an evaluator is opened.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _OUTPUT = "\nOutput: "
 
 
 class NoReply(Exception):
-    """A model was asked where it cannot be; a fault of this adapter, or a new way of RAGAS."""
+    """RAGAS used a model in a way that this adapter does not support."""
 
 
 class Judge(InstructorBaseRagasLLM):  # type: ignore[misc]  # RAGAS ships no types here.
-    """RAGAS' judge.
+    """Judge model for RAGAS.
 
     Args:
-        ctx: of the record.
+        ctx: context of the record.
     """
 
-    # Older metrics ask a judge of this kind whether it can be awaited.
+    # Older metrics check this before they await the judge.
     is_async = True
 
     def __init__(self, ctx: Context) -> None:
@@ -43,30 +43,30 @@ class Judge(InstructorBaseRagasLLM):  # type: ignore[misc]  # RAGAS ships no typ
         self._asked = Counter[str]()
 
     def generate(self, prompt: str, response_model: type[Any]) -> Any:
-        """Refuse; no metric asks without waiting."""
+        """Raise `NoReply`: no metric makes a synchronous request."""
         raise self._failed(NoReply("RAGAS asked its judge without waiting. Report this to the adapter."))
 
     async def agenerate(self, prompt: str, response_model: type[Any]) -> Any:
-        """The judge's answer as an object of RAGAS' class.
+        """Return the judge's answer as an instance of `response_model`.
 
         Raises:
-            evalsi.AskError: the judge gave none.
+            evalsi.AskError: the judge gave no answer.
             evalsi.Skip: the answer lists nothing to judge.
             ValueError: the answer is not what RAGAS expects.
         """
         if self.failure is not None:
-            raise self.failure  # What RAGAS tries again costs nothing, and ends as the first try did.
+            raise self.failure  # A retry by RAGAS fails the same way, without a call.
         try:
             return await self._answer(prompt, response_model)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, it is kept, and it goes on its way.
+        except Exception as error:  # noqa: BLE001 -- any failure is kept and raised again.
             raise self._failed(error) from None
 
     async def _answer(self, prompt: str, response_model: type[Any]) -> Any:
         name = response_model.__name__
         count = _count(name, prompt)
-        schema = _schema(response_model)  # type: ignore[arg-type]  # A class is hashable, whatever its metaclass says.
+        schema = _schema(response_model)  # type: ignore[arg-type]  # Every class is hashable.
         schema = schema if count is None else with_count(schema, name, count)
-        # A question that RAGAS repeats is meant to be answered anew.
+        # RAGAS repeats a prompt to get another sample, so the cached reply must not be used.
         sample = self._asked[prompt]
         self._asked[prompt] += 1
         reply = await self._ctx.judge([{"role": "user", "content": prompt}], schema=schema, sample=sample)
@@ -86,10 +86,10 @@ class Judge(InstructorBaseRagasLLM):  # type: ignore[misc]  # RAGAS ships no typ
 
 
 class Embedder(BaseRagasEmbedding):  # type: ignore[misc]  # As above.
-    """RAGAS' embedding model.
+    """Embedding model for RAGAS.
 
     Args:
-        ctx: of the record.
+        ctx: context of the record.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -99,26 +99,26 @@ class Embedder(BaseRagasEmbedding):  # type: ignore[misc]  # As above.
         self._known: dict[str, list[float]] = {}
 
     async def know(self, texts: Sequence[str]) -> None:
-        """Fetch the vectors of texts of which RAGAS will not wait for them."""
+        """Fetch vectors in advance, for metrics that ask for them synchronously."""
         self._known.update(zip(texts, await self.aembed_texts(texts), strict=True))
 
     def embed_text(self, text: str, **_: Any) -> list[float]:
-        """The vector of a text that is known."""
+        """Return the vector of a text that was fetched in advance."""
         if text not in self._known:
             raise self._failed(NoReply("RAGAS asked for a vector without waiting. Report this to the adapter."))
         return self._known[text]
 
     async def aembed_text(self, text: str, **_: Any) -> list[float]:
-        """The vector of a text."""
+        """Return the vector of a text."""
         (vector,) = await self.aembed_texts([text])
         return vector
 
     async def aembed_texts(self, texts: Sequence[str], **_: Any) -> list[list[float]]:
-        """The vectors of some texts, in their order.
+        """Return the vectors of texts, in the same order.
 
         Raises:
-            evalsi.AskError: the embedding model gave none.
-            ValueError: a vector is of length 0, so that it has no direction.
+            evalsi.AskError: the embedding model gave no vectors.
+            ValueError: a vector has length 0, so it has no direction.
         """
         try:
             vectors = await self._ctx.embed(list(texts))
@@ -135,10 +135,10 @@ class Embedder(BaseRagasEmbedding):  # type: ignore[misc]  # As above.
 
 
 def _count(name: str, prompt: str) -> int | None:
-    """How many things the question asks about, where one verdict is due for each."""
+    """Return how many items the prompt asks about, or None if the answer is not one verdict per item."""
     if name not in COUNTED:
         return None
-    # The input is written as JSON, in which no line break stands open: the last mark is RAGAS' own.
+    # The input is JSON, which escapes line breaks, so the last marker is the one that RAGAS wrote.
     _, mark, rest = prompt.rpartition(_INPUT)
     if not mark or not rest.endswith(_OUTPUT):
         raise NoReply("RAGAS words its questions in a new way. Report this to the adapter.")

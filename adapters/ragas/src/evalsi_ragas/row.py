@@ -1,7 +1,4 @@
-"""One metric of RAGAS as a row of data: what it is called here and there, what it takes, asks and gives.
-
-It must not know RAGAS, which it names by text.
-"""
+"""Describe a RAGAS metric as a row of data: names, inputs, params and output."""
 
 from __future__ import annotations
 
@@ -30,18 +27,18 @@ NEEDS = MappingProxyType(
         "rubrics": "metadata.rubrics",
     }
 )
-"""RAGAS' names of what a metric takes, and the field of a record that each is read from; with two names of our own."""
+"""The record field for each input of a metric. Inputs have RAGAS' names, except `conversation` and `summarized`."""
 
 ARGUMENTS = MappingProxyType({"conversation": "user_input", "summarized": "reference_contexts"})
-"""RAGAS' own names of those two, which mean another thing in most metrics."""
+"""RAGAS' names of these two inputs, which have another meaning in most metrics."""
 
 
 YES_NO = Output(kind="pass")
-"""Of a metric that is 1 or 0 and no number in between."""
+"""Output of a metric that is either 0 or 1."""
 
 
 class Setting(NamedTuple):
-    """A param of an evaluator, which is an argument of the metric's own constructor unless the row says otherwise."""
+    """A param of an evaluator: an argument of the metric's constructor, unless it is adapted in `scoring`."""
 
     name: str
     hint: Any
@@ -49,23 +46,23 @@ class Setting(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One metric.
+    """A metric of RAGAS.
 
     Args:
-        name: of the evaluator.
-        metric: the name of its class; with a dot before it, of `ragas.metrics`, else of `ragas.metrics.collections`.
+        name: name of the evaluator.
+        metric: class name, in `ragas.metrics` if it starts with a dot, else in `ragas.metrics.collections`.
         summary: one sentence.
-        takes: what it needs, by RAGAS' names.
-        may_take: what it reads where a record has it.
-        asks: of the kernel.
-        output: what it gives.
+        takes: required inputs, by RAGAS' names.
+        may_take: optional inputs.
+        asks: kinds of models that the metric asks through the kernel.
+        output: output of the evaluator.
         settings: its params.
         fixed: further arguments of the constructor.
-        way: "metric" calls `ascore` with what it takes; "sample" and "dialogue" hand an older metric a sample of one
+        way: "metric" calls `ascore` with the inputs; "sample" and "dialogue" give an older metric a sample of one
             turn or of several; "prompt" fills the user's own prompt.
-        may_be_empty: which of the lists that it takes may be empty.
-        version: to be raised whenever a score may change.
-        embeds_ahead: whether it asks for vectors where it cannot wait for them, so that they are fetched before.
+        may_be_empty: required lists that may be empty.
+        embeds_ahead: whether the metric asks for vectors synchronously, so that they are fetched in advance.
+        version: increased whenever a score may change.
     """
 
     name: str
@@ -84,22 +81,22 @@ class Row(NamedTuple):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields that a record must have."""
+        """Return the fields that a record must have."""
         return tuple(dict.fromkeys(NEEDS[name] for name in self.takes))
 
     @property
     def is_older(self) -> bool:
-        """Whether the class stands in `ragas.metrics` only."""
+        """Return whether the class exists only in `ragas.metrics`."""
         return self.metric.startswith(".")
 
 
 def choice(name: str, *values: str, about: str) -> Setting:
-    """A param that takes one of some words, by default the first."""
+    """Return a param that takes one of the given words; the first is the default."""
     return Setting(name, Annotated[Literal[values], Param(about)], values[0])
 
 
 def number(
     name: str, default: float, about: str, *, minimum: float | None = None, maximum: float | None = None
 ) -> Setting:
-    """A param that takes a number."""
+    """Return a param that takes a number."""
     return Setting(name, Annotated[float, Param(about, minimum, maximum)], default)

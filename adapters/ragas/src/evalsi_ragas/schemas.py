@@ -1,7 +1,7 @@
-"""The JSON Schema of an answer that RAGAS expects, in the kernel's subset, and as narrow as RAGAS' own words are.
+"""JSON Schemas of the answers that RAGAS expects, as strict as its prompts.
 
-RAGAS asks for "0 or 1" and takes any integer, counts what it does not know as a no, and takes an empty list of
-verdicts for a perfect answer. What is no answer is refused here, so that the judge is asked to correct it.
+RAGAS asks for "0 or 1" but accepts any integer, counts unknown values as a no, and takes an empty list of verdicts for
+a perfect answer. The schemas reject such answers, so that the judge is asked to correct them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NARROWER: dict[tuple[str, str], Schema] = {
     ("InstanceRubricScoreOutput", "score"): {"minimum": 1, "maximum": 5},
     ("AnswersGenerated", "answers"): {"items": {"enum": ["0", "1"]}},
 }
-"""By the title of an object and the name of a property."""
+"""Stricter keywords by the title of an object and the name of a property."""
 
 COUNTED = {
     "NLIStatementOutput": ("statements", "statements"),
@@ -35,7 +35,7 @@ COUNTED = {
     "TopicClassificationOutput": ("topics", "classifications"),
     "AnswersGenerated": ("questions", "answers"),
 }
-"""Answers of one verdict for each thing that was asked about: what the question calls these, and what the answer."""
+"""Answers with one verdict per item: the name of the list in the prompt, and the name of the list in the answer."""
 
 _LISTED = {
     "StatementGeneratorOutput": "statements",
@@ -45,14 +45,14 @@ _LISTED = {
     "QuestionsGenerated": "questions",
     "TopicExtractionOutput": "topics",
 }
-"""Answers that list what is judged next; where the list is empty there is nothing to judge."""
+"""Answers that list the items to be judged next; if the list is empty there is nothing to judge."""
 
 
 def answer_schema(written: Mapping[str, Any]) -> Schema:
-    """A schema as pydantic writes it, with what it refers to put in place, and narrowed.
+    """Return a pydantic schema with its references inlined and stricter limits.
 
     Args:
-        written: of `model_json_schema()`.
+        written: result of `model_json_schema()`.
     """
     schema = _inlined(dict(written), written.get("$defs", {}))
     assert isinstance(schema, dict)
@@ -60,31 +60,31 @@ def answer_schema(written: Mapping[str, Any]) -> Schema:
 
 
 def with_count(schema: Schema, answer: str, count: int) -> Schema:
-    """The schema with at least so many verdicts."""
+    """Return the schema with `count` as the minimum number of verdicts."""
     _, field = COUNTED[answer]
     properties = schema["properties"]
     return {**schema, "properties": {**properties, field: {**properties[field], "minItems": count}}}
 
 
 def nothing_listed(answer: str, value: Mapping[str, Any], *, is_first: bool) -> str:
-    """Why there is nothing to judge, as the reason of a skip; "" where there is.
+    """Return the reason of a skip if the answer lists nothing to judge, else "".
 
     Args:
-        answer: the name of the class that RAGAS expects.
-        value: what the judge answered.
+        answer: name of the class that RAGAS expects.
+        value: answer of the judge.
         is_first: whether it is the first answer for the record.
     """
     field = _LISTED.get(answer, "")
     if not field or any(one.strip() for one in value[field]):
         return ""
-    # The entities of the context come second; that it names none is a finding.
+    # The second answer lists the entities of the context; an empty list there is a valid result.
     if answer == "EntitiesList" and not is_first:
         return ""
     return f"no {field}: the judge found none"
 
 
 def fault(answer: str, value: Mapping[str, Any], count: int | None) -> str:
-    """What is wrong with an answer that fits its schema, as a sentence; "" when nothing is."""
+    """Return a sentence on what is wrong with an answer that matches its schema, or "" if it is valid."""
     if count is not None:
         field = COUNTED[answer][1]
         if len(value[field]) != count:

@@ -1,7 +1,7 @@
-"""A metric of RAGAS made ready from its row, and its scores of records.
+"""Create a RAGAS metric from its row and score records with it.
 
-Imports RAGAS, so it is loaded when an evaluator is opened. What RAGAS swallows is raised here, and what it has no
-number for is an error or a skip.
+Imports RAGAS, so load it only when an evaluator is opened. Failures that RAGAS swallows are raised here, and results
+without a number become errors or skips.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from evalsi_ragas.row import ARGUMENTS, Row  # noqa: E402
 
 switch_off(ragas._analytics)
 
-# Cosines and BLEU leave their range by what floats round, 1.0000000000000004; the kernel takes none beyond the range.
+# Cosines and BLEU can exceed their range by a rounding error (1.0000000000000004), which the kernel would reject.
 _ROUNDING = 1e-6
 _NO_QUOTATIONS = "No quoted spans found in response"
 
 
 class Verdict(NamedTuple):
-    """What RAGAS said for one reference, and which replies it rests on."""
+    """The result of RAGAS for one reference, and the ids of the judge replies behind it."""
 
     value: float | str
     reason: str
@@ -45,14 +45,14 @@ class Verdict(NamedTuple):
 
 
 class Scorer:
-    """One metric with its params.
+    """A metric with its params.
 
     Args:
-        row: of the metric.
-        settings: all of its params by name.
+        row: row of the metric.
+        settings: all params by name.
 
     Raises:
-        evalsi.ParamError: RAGAS does not take a value.
+        evalsi.ParamError: RAGAS rejects a value.
     """
 
     def __init__(self, row: Row, settings: Mapping[str, Any]) -> None:
@@ -61,10 +61,10 @@ class Scorer:
         self._places = _places(settings["prompt"], row) if row.way == "prompt" else frozenset()
 
     async def score(self, record: Record, ctx: Context) -> Score:
-        """The score of a record, of several references the best.
+        """Return the score of a record; with several references, the best one.
 
         Raises:
-            evalsi.Skip: the record lacks something, or there is nothing to judge.
+            evalsi.Skip: the record lacks a field, or there is nothing to judge.
             evalsi.AskError: a model gave no answer.
             ValueError: a field or an answer is not what RAGAS reads.
         """
@@ -89,7 +89,7 @@ class Scorer:
             given["reference_tool_calls"] = [_tool_call(call) for call in calls_of(given["reference_tool_calls"])]
         if "conversation" in row.takes:
             turns = conversation(record)
-            # RAGAS gives 0 here, where its other metric of tools gives 1.
+            # RAGAS gives 0 here, while its other tool metric gives 1.
             if row.metric == "ToolCallF1" and not given["reference_tool_calls"] and not any(one.calls for one in turns):
                 raise Skip("no tool calls: none is expected and none was made")
             given["conversation"] = [_message(turn) for turn in turns]
@@ -118,7 +118,7 @@ class Scorer:
 
     async def _asked(self, metric: Any, given: dict[str, Any], judge: Judge) -> tuple[Any, str]:
         way = self._row.way
-        # The public ways in of older metrics note each score for telemetry, in a file of the user.
+        # Call private methods: the public ones of older metrics log each score to a telemetry file of the user.
         if way == "sample":
             return await metric._single_turn_ascore(SingleTurnSample(**given), []), ""
         if way == "dialogue":
@@ -134,11 +134,11 @@ class Scorer:
         return result.value, result.reason or ""
 
     def _checked(self, value: Any, reason: str) -> float | str:
-        """The value, where it is one; the end of its range where it is beyond by rounding alone.
+        """Validate the result of a metric and clamp rounding errors to its range.
 
         Raises:
-            evalsi.Skip: without a judge there is none, as nothing was given to count.
-            ValueError: it is none, or out of range.
+            evalsi.Skip: a metric without a judge had nothing to count.
+            ValueError: the result is not a number or is out of range.
         """
         output = self._row.output
         if output.kind == "label":
@@ -157,7 +157,7 @@ class Scorer:
         return min(max(number, low), high)
 
     def _score(self, verdicts: list[Verdict]) -> Score:
-        """The best of them; the first where a label has no order."""
+        """Return the best verdict as a score; for labels, which have no order, the first."""
         best = verdicts[0]
         for verdict in verdicts[1:]:
             if isinstance(verdict.value, float) and isinstance(best.value, float):
@@ -175,10 +175,10 @@ class Scorer:
 
 
 def metric_class(row: Row) -> Any:
-    """The class of a row's metric."""
+    """Return the RAGAS class of a row's metric."""
     if row.is_older:
         name = row.metric.removeprefix(".")
-        # The module hands out older classes with a warning for those who import them; this is where it keeps them.
+        # Importing an older class from the module gives a deprecation warning; this dict holds the same classes.
         older = ragas.metrics._DEPRECATED_METRICS
         return older[name] if name in older else getattr(ragas.metrics, name)
     return getattr(ragas.metrics.collections, row.metric)
@@ -199,17 +199,17 @@ def _made(row: Row, settings: Mapping[str, Any]) -> Any:
 
 
 class _Nobody:
-    """Whom a template would ask: it asks nobody, as each record gets a copy of it."""
+    """Channel of the template metric, which is only copied and must never ask a model."""
 
     def ask(self, method: str, body: dict[str, Any]) -> Any:
         raise AssertionError(f"{method} was asked for no record.")
 
 
 def _places(prompt: str, row: Row) -> frozenset[str]:
-    """The names that a prompt has places for.
+    """Return the names of the placeholders in a prompt.
 
     Raises:
-        evalsi.ParamError: it is no template, or has a place for something else.
+        evalsi.ParamError: the prompt is not a valid template or has an unknown placeholder.
     """
     known = (*row.takes, *row.may_take)
     try:
@@ -235,13 +235,13 @@ def _tool_call(call: Call) -> Any:
 
 
 def _raise_first(judge: Judge, embedder: Embedder) -> None:
-    """What a model failed with, whatever RAGAS made of it."""
+    """Raise the first failure of a model, if any."""
     for failure in (judge.failure, embedder.failure):
         if failure is not None:
             raise failure
 
 
-# -- params whose form here is not that of the constructor -------------------------------------------------------------
+# -- params that differ from the constructor's arguments ---------------------------------------------------------------
 
 
 def _correctness(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""Stand-ins for packages that RAGAS imports at its start and no metric uses, and a reporter that is switched off.
+"""Replace packages that RAGAS imports but no metric uses, and switch off its telemetry.
 
-`datasets` tells a data set of the Hub from RAGAS' own; the others are clients of models and of a tracing service. They
-would bring 300 MB and take more than half of the start.
+The packages are `datasets`, clients of models and a tracing service. They would add 300 MB and double the start time.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ _UNUSED = ("datasets", "langchain_openai", "langsmith", "openai", "requests")
 
 
 def put_in_place() -> None:
-    """Leave out what no metric uses; to be called before RAGAS is imported."""
+    """Install the stand-ins. Call this before RAGAS is imported."""
     is_real = "langsmith" in sys.modules
     leave_out(*_UNUSED)
     if not is_real:
-        # LangChain asks them for each group of calls, whether or not they are traced.
+        # LangChain calls these for each group of calls, traced or not.
         vars(import_module("langsmith.run_helpers"))["get_tracing_context"] = _no_tracing
         vars(import_module("langsmith.utils"))["tracing_is_enabled"] = lambda: False
 
 
 def switch_off(analytics: ModuleType) -> None:
-    """Keep RAGAS' reporter, `ragas._analytics`, from writing an id of its user to a file, and end its thread.
+    """Keep RAGAS' telemetry (`ragas._analytics`) from writing a user id to a file, and end its thread.
 
-    It does both even where reporting is off. Without a folder it makes an id for this process.
+    RAGAS does both even if telemetry is off. Without a folder it makes an id for this process only.
     """
     vars(analytics)["user_data_dir"] = _nowhere
     analytics._analytics_batcher.shutdown()
@@ -43,7 +42,7 @@ def _no_tracing() -> dict[str, Any]:
 
 
 class Absent(type):
-    """The type of a class that is not loaded: it can be named, subclassed and tested against, and has no instances."""
+    """Metaclass of stand-in classes, which can be named, subclassed and tested against but not instantiated."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -51,12 +50,12 @@ class Absent(type):
         return _class(name, cls.__module__)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Refuse to make an instance."""
+        """Raise RuntimeError instead of creating an instance."""
         raise RuntimeError(f"{cls.__module__}.{cls.__name__} is not loaded in a pack. Report this to the adapter.")
 
 
 class _Module(ModuleType):
-    """A module that has a class of any name."""
+    """A module that returns a stand-in class for any name."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -67,7 +66,7 @@ class _Module(ModuleType):
 
 
 class _Finder:
-    """Finds packages that are not loaded, and every module in them."""
+    """Import finder for the replaced packages and all their submodules."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -78,7 +77,7 @@ class _Finder:
         return ModuleSpec(name, self, is_package=True) if known else None  # type: ignore[arg-type] # It has both methods.
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Make the stand-in."""
+        """Return the stand-in module."""
         return _Module(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -89,14 +88,14 @@ _FINDER = _Finder()
 
 
 def leave_out(*packages: str) -> None:
-    """Import stand-ins for packages from now on; one that is loaded already stays as it is."""
+    """Replace packages on later imports; a package that is already loaded is left as it is."""
     _FINDER.packages.update(package for package in packages if package not in sys.modules)
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
 
 
 def _class(name: str, module: str) -> Any:
-    # An except clause takes exceptions only.
+    # An except clause accepts exception classes only.
     if name.endswith(("Error", "Exception", "Timeout")):
         return type(name, (Exception,), {"__module__": module})
     return Absent(name, (), {"__module__": module, "__class_getitem__": classmethod(lambda cls, _: cls)})

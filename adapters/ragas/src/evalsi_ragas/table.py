@@ -1,7 +1,6 @@
-"""Every metric of RAGAS that runs here, a row each, in the order of the catalog.
+"""All RAGAS metrics that run here, one row each, in catalog order.
 
-Those that do not run here, and names that mean one of these, stand in `elsewhere.py`; a test compares both with what
-RAGAS exports.
+`elsewhere.py` lists aliases and metrics that cannot run here; a test compares both with the exports of RAGAS.
 """
 
 from __future__ import annotations

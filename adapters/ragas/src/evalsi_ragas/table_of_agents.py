@@ -1,4 +1,4 @@
-"""The metrics of conversations: what an agent reached, which tools it called, and whether it kept to its topics.
+"""Metrics of conversations: goals reached, tools called, topics kept to.
 
 Sources: the classes of these names in RAGAS 0.4.3, `ragas.metrics.collections`.
 """

@@ -1,4 +1,4 @@
-"""The metrics that judge by the user's own words: rubrics, aspects, criteria and whole prompts.
+"""Metrics that judge by the user's own rubrics, aspects, criteria or prompts.
 
 Sources: the classes of these names in RAGAS 0.4.3, `ragas.metrics.collections` and `ragas.metrics`.
 """

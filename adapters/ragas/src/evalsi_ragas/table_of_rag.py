@@ -1,4 +1,4 @@
-"""The metrics of retrieval-augmented generation: of the answer, and of what was retrieved for it.
+"""Metrics of retrieval-augmented generation, for the answer and for the retrieved texts.
 
 Sources: the classes of these names in RAGAS 0.4.3, `ragas.metrics.collections` and `ragas.metrics`.
 """
@@ -12,7 +12,7 @@ from evalsi_ragas.row import Row, Setting, choice, number
 
 ANSWER = ("user_input", "response")
 RETRIEVED = ("user_input", "retrieved_contexts")
-# A cosine, or a mean with one in it.
+# Range of a cosine, or of a mean that includes one.
 COSINE = Output(minimum=-1.0, maximum=1.0)
 _BETA = number("beta", 1.0, "more than 1 counts recall more, less than 1 precision", minimum=0.0)
 _THRESHOLD = number("threshold", 0.5, "from what similarity on two texts count as one", minimum=0.0, maximum=1.0)

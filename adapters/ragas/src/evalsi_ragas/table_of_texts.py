@@ -1,4 +1,4 @@
-"""The metrics that compare two texts, most of them without a model.
+"""Metrics that compare two texts, most of them without a model.
 
 Sources: the classes of these names in RAGAS 0.4.3, `ragas.metrics.collections`.
 """

@@ -1,8 +1,7 @@
 """The prompt of `criteria`: whether an answer meets one criterion.
 
 The criterion stands last, below the record's texts, so that all questions about a record begin alike and a provider's
-own cache of beginnings finds them. Whoever changes a word here bumps the evaluator's version. It must not know a
-record.
+own cache of beginnings finds them. Whoever changes a word here bumps the evaluator's version.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The prompt of `pairwise`: which of two answers serves a rubric better.
 
-Whoever changes a word here bumps the evaluator's version. It must not know a record, nor which answer is whose.
+Whoever changes a word here bumps the evaluator's version.
 """
 
 from __future__ import annotations

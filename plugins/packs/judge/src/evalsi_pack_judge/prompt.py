@@ -1,7 +1,4 @@
-"""A prompt: the rules of the system's message, the task that ends the user's, and the sha256 that names both.
-
-It must not know a record or a reply.
-"""
+"""A prompt: the rules of the system's message, the task that ends the user's, and the sha256 that names both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Forms of the judge's answers, and what a score says of where it comes from.
 
 A form names every part that is asked for, the reason first: it is written before the verdict, and not to suit it. An
-answer that does not fit is refused by the kernel and never counted. It must not know what the parts mean.
+answer that does not fit is refused by the kernel and never counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The built-in rubrics, and what a rubric of a user's own words is.
 
 A rubric says what of a record it is judged by. Whoever changes a word here bumps the version of `llm-judge` and of
-`pairwise`. It must not know a prompt.
+`pairwise`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The fields of a record as blocks for the judge: a text is one, a conversation one a message, a list one an item.
 
-A role is a part of a block's name and never of its text, so that no text can play another's role. It must not know a
-rubric or a judge.
+A role is a part of a block's name and never of its text, so that no text can play another's role.
 """
 
 from __future__ import annotations

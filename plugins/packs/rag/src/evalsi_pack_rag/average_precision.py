@@ -1,7 +1,6 @@
 """Average precision of a ranking: the mean, over the ranks that hold something relevant, of the precision up to there.
 
 Manning, Raghavan, Schütze (2008), "Introduction to Information Retrieval", 8.4, with what was retrieved as the whole.
-It must not know what is ranked.
 """
 
 from __future__ import annotations

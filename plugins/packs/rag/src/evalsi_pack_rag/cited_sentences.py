@@ -1,7 +1,7 @@
 """The sentences of an answer, each with the markers that cite for it.
 
 A marker cites for the sentence that it stands in or that it follows: `It leaves at seven [1].` and `It leaves at
-seven. [1]` say the same. It must not know a judge.
+seven. [1]` say the same.
 """
 
 from __future__ import annotations

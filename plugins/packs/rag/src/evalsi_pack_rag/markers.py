@@ -1,7 +1,4 @@
-"""Citation markers in a line of text: [1], [1, 2], [1-3], and their like in other scripts.
-
-It must not know Markdown, nor what the numbers point at.
-"""
+"""Citation markers in a line of text: [1], [1, 2], [1-3], and their like in other scripts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The prompts of this pack, and the sha256 by which a score names those that made it.
 
-Whoever changes a word bumps the version of every evaluator that asks with it. It must not know a record or a reply.
+Whoever changes a word bumps the version of every evaluator that asks with it.
 """
 
 from __future__ import annotations

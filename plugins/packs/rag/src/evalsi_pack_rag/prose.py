@@ -1,7 +1,4 @@
-"""The prose of a text in Markdown: its paragraphs, without code, and what of each stands in no link.
-
-It must not know citations.
-"""
+"""The prose of a text in Markdown: its paragraphs, without code, and what of each stands in no link."""
 
 from __future__ import annotations
 

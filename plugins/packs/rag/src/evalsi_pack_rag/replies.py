@@ -1,7 +1,7 @@
 """Forms of the judge's answers, and how answers become part of a score's metadata.
 
 A form names every part that is asked for, so that an answer with one too few or too many is refused by the kernel,
-after one try to correct it, and never counted. It must not know what the parts mean.
+after one try to correct it, and never counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which statements the context supports: the question to the judge that faithfulness, recall and citations share.
 
-Several statements go into one question, because the context is what a question costs. It must not know where a
-statement comes from.
+Several statements go into one question, because the context is what a question costs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The texts of a record that the evaluators of this pack read: whether one says something, and the numbered chunks.
-
-It must not know a judge.
-"""
+"""The texts of a record that the evaluators of this pack read: whether one says something, and the numbered chunks."""
 
 from __future__ import annotations
 

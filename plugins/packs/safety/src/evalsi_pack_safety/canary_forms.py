@@ -1,6 +1,6 @@
 """The forms in which a canary may come out of a model, and whether a text holds one of them.
 
-Case, white space, invisible characters and compatibility forms never matter. It must not know records.
+Case, white space, invisible characters and compatibility forms never matter.
 """
 
 from __future__ import annotations

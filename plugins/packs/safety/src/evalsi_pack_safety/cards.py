@@ -1,6 +1,6 @@
 """Payment card numbers: the issuers' ranges and lengths, the usual groups of digits, and the Luhn check.
 
-Ranges: ISO/IEC 7812 and what the card schemes publish of their own. It must not know records.
+Ranges: ISO/IEC 7812 and what the card schemes publish of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """E-mail addresses: found around each @, and held to email-validator's grammar and the list of top-level domains.
 
-Names that RFC 2606 sets aside (example.com, .example, .test, .invalid) count: planted data has them. It must not know
-records.
+Names that RFC 2606 sets aside (example.com, .example, .test, .invalid) count: planted data has them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Every text within an output: plain text, each text of each chat message, each text, number and key of JSON.
+"""Every text within an output: plain text, each text of each chat message, and each text, number and key of JSON.
 
-It must not know what is searched for. A field's place never names a key that could itself be what must not be shown.
+A field's place never names a key that could itself be what must not be shown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a leak check found, how it is told, and what is let pass: never the found text itself.
-
-It must not know how anything is found.
-"""
+"""What a leak check found, how it is told, and what is let pass: never the found text itself."""
 
 from __future__ import annotations
 

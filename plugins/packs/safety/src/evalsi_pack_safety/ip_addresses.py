@@ -1,6 +1,6 @@
 """IP addresses that can be somebody's: public ones, and those set aside for documents, which planted data has.
 
-Private and local addresses, networks, netmasks and public resolvers are nobody's. It must not know records.
+Private and local addresses, networks, netmasks and public resolvers are nobody's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Words that say what a number is, in some twenty languages; each list is for one question.
-
-It must not know numbers.
-"""
+"""Words that say what a number is, in some twenty languages; each list is for one question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A text without what it quotes: speech in quotation marks, quoted lines, blocks of code.
-
-It must not know what is looked for in the rest.
-"""
+"""A text without what it quotes: speech in quotation marks, quoted lines, blocks of code."""
 
 from __future__ import annotations
 

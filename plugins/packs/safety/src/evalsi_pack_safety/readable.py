@@ -1,6 +1,6 @@
 """A text as a reader takes it: digits, dashes and blanks of all scripts as ASCII's, invisible characters gone.
 
-Whoever searches it gets places in the original back. It must not know what is searched for.
+Whoever searches it gets places in the original back.
 """
 
 from __future__ import annotations

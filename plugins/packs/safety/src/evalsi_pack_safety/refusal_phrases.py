@@ -1,7 +1,4 @@
-"""The phrases of refusal_phrases.toml, compiled when they are first needed, a language at a time.
-
-It must not know answers, nor what a phrase in one of them means.
-"""
+"""The phrases of refusal_phrases.toml, compiled when they are first needed, a language at a time."""
 
 from __future__ import annotations
 

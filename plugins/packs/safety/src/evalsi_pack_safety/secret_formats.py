@@ -1,6 +1,6 @@
 """The formats of tokens and keys that their makers documented: what they begin with, and what must follow.
 
-One row a format. Lengths are bounded, so that a row costs no more than its own length. It must not know texts.
+One row a format. Lengths are bounded, so that a row costs no more than its own length.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Secrets that are known by their structure: JSON Web Tokens, private keys, passwords of URLs and headers, and others.
-
-It must not know records.
-"""
+"""Secrets that are known by their structure: JSON Web Tokens, private keys, passwords in URLs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The check characters that some tokens carry, so that a made-up one is told from one that was given out.
 
 GitHub, "Behind GitHub's new authentication token formats" (2021), which npm follows; Grafana's `satokengen`; BIP 173
-for age's keys. It must not know where tokens stand.
+for age's keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Tokens and keys of documented formats, wherever they stand in a text.
 
-A mark is found first, and only there a pattern is tried. What stands for a token in a manual is none. It must not know
-whose formats these are.
+A mark is found first, and only there a pattern is tried. What stands for a token in a manual is none.
 """
 
 from __future__ import annotations
