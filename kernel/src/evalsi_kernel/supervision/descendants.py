@@ -96,7 +96,8 @@ class Descendants:
     def look(self) -> None:
         """Remember the processes below the started one, before it is asked to end."""
         if sys.platform == "linux" and self.sessions and not self._is_over:
-            self.is_walled = any(map(_no_new_privileges, self.sessions)) and not _no_new_privileges(os.getpid())
+            # A later look, when the process may have ended, does not take back what an earlier one saw.
+            self.is_walled |= any(map(_no_new_privileges, self.sessions)) and not _no_new_privileges(os.getpid())
             if self._is_looked_at:
                 self.seen |= _below(self.sessions, _processes())
 
